@@ -34,6 +34,7 @@ PROGRAMS: Final = (
     "api_latency",
     "dedupe",
     "hash_files",
+    "guards",
     "thumbnails",
     "titles",
     "fetcher_results",
@@ -42,7 +43,9 @@ PROGRAMS: Final = (
     "dispatch",
     "poll",
     "filter_preview",
+    "relink",
     "plans",
+    "placing",
     "embedded",
 )
 RESULTS: Final = Path(__file__).parent / "RESULTS.md"

@@ -15,6 +15,7 @@ from kurabito.downloads.profiles.score import UnwantedReason
 from kurabito.downloads.reasons import SAID, DownloadReason
 from kurabito.downloads.search.decisions import SearchReason
 from kurabito.maintenance.wal import CheckpointReason
+from kurabito.placements.adoption.reasons import AdoptionReason
 from kurabito.placements.plans.reasons import PlanReason
 from kurabito.reasons import TEXT, Reason, reason_of
 
@@ -74,6 +75,10 @@ def _programs(facts: Mapping[str, Any]) -> str:
     return f"a program among videos is there to be started by mistake: {', '.join(facts['files'])}"
 
 
+def _unsafe(facts: Mapping[str, Any]) -> str:
+    return f"it brought programs where videos should be: {', '.join(facts['files'])}"
+
+
 def _and_others(words: str) -> Callable[[Mapping[str, Any]], str]:
     """Words about other files."""
     return lambda facts: words.format(others=", ".join(facts["others"]))
@@ -119,6 +124,7 @@ _DOWNLOADS: Final[_Words] = {
     DownloadReason.DOWNLOADER_REMOVED: _removed,
     DownloadReason.SWITCHED_OFF: "{downloader} is switched off; it goes on when you switch that on, or send it elsewhere",
     DownloadReason.ANOTHER_EPISODE: "the downloader has one torrent for this and for {title}, which is another episode",
+    DownloadReason.UNSAFE_FILES: _unsafe,
     DownloadReason.REPLACED: "a better release took its place",
     DownloadReason.FILTERED: "a filter excludes it",
     DownloadReason.CANCELLED: "cancelled by its keeper",
@@ -166,6 +172,9 @@ _PLANS: Final[_Words] = {
     PlanReason.FOLDER_SEASON: "its name says the episode, and the folder {folder} the season",
     PlanReason.RUN: "the number that differs among the names of its folder is the episode",
     PlanReason.ABSOLUTE: "its number counts through all seasons",
+    PlanReason.SAID: "a person said so",
+    PlanReason.BETTER: "it takes the place of {path}, which is not as good",
+    PlanReason.NOT_CHOSEN: "a person chose {other} for the same episode",
     PlanReason.WITH_VIDEO: "it belongs to {video}",
     PlanReason.EXTRA: "an extra: {word}",
     PlanReason.EXTRA_STAYS: "an extra, and the library leaves extras where they are: {word}",
@@ -191,6 +200,12 @@ _PLANS: Final[_Words] = {
     PlanReason.NO_VALUE: "the template needs {{{token}}}, which is not known",
     PlanReason.SAME_NAME: _and_others("it would get the same name as {others}"),
     PlanReason.ONLY_TRACKS: "subtitles without a video",
+}
+_ADOPTIONS: Final[_Words] = {
+    AdoptionReason.UNMATCHED_FOLDER: "it is not known which show the folder {folder} is; choose a match",
+    AdoptionReason.UNKNOWN_SHOW: "it lies in no folder of a show, and no single show is known as {title}",
+    AdoptionReason.NO_TITLE: "it lies in no folder of a show, and its name says none",
+    AdoptionReason.UNNUMBERED_SPECIAL: "a special without a number: {label}",
 }
 _UNWANTED: Final[_Words] = {
     UnwantedReason.TOO_SMALL: "it has {mb} MB for a minute, and at least {least} are wanted",
@@ -224,6 +239,7 @@ ENGLISH: Final[Mapping[type[StrEnum], _Words]] = {
     CheckpointReason: _CHECKPOINTS,
     PathReason: _PATHS,
     PlanReason: _PLANS,
+    AdoptionReason: _ADOPTIONS,
     SearchReason: _SEARCHES,
     UnwantedReason: _UNWANTED,
 }

@@ -9,6 +9,7 @@ from kurabito.app.compose.downloads import (
     download_root,
     open_downloads,
     open_filing,
+    open_imports,
     poll_policy,
     reserve_bytes,
 )
@@ -38,9 +39,13 @@ from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.trash import Trash
 from kurabito.library.duplicates.groups import Duplicates
 from kurabito.maintenance.wal import WalMaintenance
+from kurabito.placements.adoption.service import Adoptions
 from kurabito.placements.filing.loop import FilingLoop
+from kurabito.placements.filing.questions import FileQuestions
 from kurabito.placements.filing.service import Placements
+from kurabito.placements.imports.service import Imports
 from kurabito.placements.library_naming import LibraryNaming
+from kurabito.placements.renames.service import Renames
 from kurabito.protocol.planes import DataPlanes
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
@@ -66,11 +71,15 @@ class Product:
     downloads: DownloadParts
     downloaders: DownloaderHealths
     placements: Placements
+    file_questions: FileQuestions
     filing: FilingLoop
     metadata: MetadataParts
     thumbnails: ThumbnailParts
     checkpoints: WalMaintenance
     naming: LibraryNaming
+    renames: Renames
+    adoptions: Adoptions
+    imports: Imports
     search: ReleaseSearch
     grabs: ReleaseGrabs
     profiles: ReleaseProfiles
@@ -106,7 +115,7 @@ def open_product(
         )
         metadata = metadata or open_metadata(settings, queue, outbound)
     database = queue.database
-    relinker = Relinker(queue, downloads.grabber)
+    relinker = Relinker(queue, downloads.grabber, settings.database)
     search = ReleaseSearch(database, feeds.indexers, feeds.pasted)
     catalog = Catalog(database, downloads.grabber, relinker.wake)
     grabs = ReleaseGrabs(database, feeds.indexers, search, downloads.grabber)
@@ -127,11 +136,15 @@ def open_product(
         downloads=downloads,
         downloaders=DownloaderHealths(database, feeds.services, downloads.downloads, poll_policy(settings)),
         placements=Placements(database),
-        filing=open_filing(settings, database),
+        file_questions=FileQuestions(database),
+        filing=open_filing(settings, database, downloads.grabber),
         metadata=metadata,
         thumbnails=open_thumbnails(settings, database),
         checkpoints=open_wal(settings, database),
         naming=LibraryNaming(database),
+        renames=Renames(database),
+        adoptions=Adoptions(database),
+        imports=open_imports(settings, database),
         search=search,
         grabs=grabs,
         profiles=ReleaseProfiles(database),

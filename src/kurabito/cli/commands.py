@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from kurabito.cli import tasks
-from kurabito.cli.collection import metadata
+from kurabito.cli.collection import adopt, import_from, metadata, placements
 from kurabito.cli.collection.dedupe import dedupe
 from kurabito.cli.collection.fetch import fetch
 from kurabito.cli.collection.import_files import import_files
@@ -57,6 +57,9 @@ app.add_typer(keys.app, name="key")
 app.add_typer(user.app, name="user")
 app.add_typer(db.app, name="db")
 app.add_typer(metadata.app, name="metadata")
+app.add_typer(placements.app, name="placements")
+app.add_typer(adopt.app, name="adopt")
+app.add_typer(import_from.app, name="import-from")
 
 
 def _print_version(wanted: bool) -> None:

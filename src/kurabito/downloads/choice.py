@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from kurabito.downloads.profiles.score import UnwantedReason, score, unwanted
 from kurabito.downloads.states import Status
 from kurabito.feeds.preferences import NO_PREFERENCES, Policy, Preferences
+from kurabito.protocol.enums import LibraryUpgrades
 from kurabito.reasons import Reason
 from kurabito.titles import ReleaseKind
 
@@ -28,6 +29,7 @@ class ReleasePreferences:
 
 
 DEFAULT: Final = ReleasePreferences()
+NOTHING_KEPT: Final[Mapping[int, LibraryUpgrades]] = {}
 
 
 class ReleaseOption(NamedTuple):
@@ -75,6 +77,8 @@ class ChoiceReason(StrEnum):
     """It is better than the current release, and the subscription wants that."""
     BATCH = "batch"
     """Only a batch has it."""
+    UPGRADES_OFF = "upgrades_off"
+    """It is better than the file that a library has, and that library keeps its files."""
     UNWANTED = "unwanted"
     """No release of it is what its keeper wants."""
     CURRENT_STAYS = "current_stays"
@@ -114,9 +118,13 @@ def choose(
     current: Mapping[int, Sequence[CurrentDownload]],
     have: frozenset[int],
     *,
+    kept: Mapping[int, LibraryUpgrades] = NOTHING_KEPT,
     waits: bool = True,
 ) -> Choice:
-    """Choose among new releases; `current` is by episode, `have` are the episodes that need nothing."""
+    """Choose among new releases; `current` is by episode, `have` are the episodes that need nothing.
+
+    `kept` says by episode what may take the place of its file in a library; nothing is fetched that could not.
+    """
     releases: dict[str, list[ReleaseOption]] = defaultdict(list)
     for option in options:
         releases[option.release_key].append(option)
@@ -133,12 +141,30 @@ def choose(
             batches.append(links)
     for episode_id, rivals in of_episode.items():
         downloads = current.get(episode_id, ())
-        choice.reasons[episode_id] = _choose_one(choice, episode_id, rivals, downloads, episode_id in have, waits)
+        upgrades = kept.get(episode_id, LibraryUpgrades.ANYTHING)
+        reason = _upgrades_off(rivals, downloads, upgrades)
+        choice.reasons[episode_id] = reason or _choose_one(
+            choice, episode_id, rivals, downloads, episode_id in have, waits
+        )
     dispatched = set(choice.dispatch)
     covered = {one.episode_id for one in options if one.link_id in dispatched} | have | set(current)
     for links in batches:
         _choose_batch(choice, links, covered)
     return choice
+
+
+def _upgrades_off(
+    rivals: Sequence[ReleaseOption], current: Sequence[CurrentDownload], upgrades: LibraryUpgrades
+) -> ChoiceReason | None:
+    """Why nothing is fetched for an episode whose file in a library would not give way to it."""
+    newer = _newer_version(rivals, current)
+    if not current or upgrades is LibraryUpgrades.ANYTHING or (newer and upgrades is LibraryUpgrades.SAME_GROUP):
+        return None
+    preferences = rivals[0].preferences
+    best = _best(rivals, preferences)
+    ranks = [one.option.rank(preferences.preferred) for one in current]
+    is_better = preferences.upgrade and best.rank(preferences.preferred) > max(ranks)
+    return ChoiceReason.UPGRADES_OFF if newer or is_better else None
 
 
 def _choose_one(

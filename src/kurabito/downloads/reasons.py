@@ -49,6 +49,8 @@ class DownloadReason(StrEnum):
     """The `downloader` is switched off."""
     ANOTHER_EPISODE = "another_episode"
     """The downloader has one torrent for this and for `title`."""
+    UNSAFE_FILES = "unsafe_files"
+    """It brought programs, `files`, where videos should be."""
     REPLACED = "replaced"
     FILTERED = "filtered"
     CANCELLED = "cancelled"

@@ -40,6 +40,23 @@ WHERE series.id = CAST(given.value AS bigint);
 SELECT episodes.id FROM {given} CROSS JOIN episodes
 WHERE episodes.id = CAST(given.value AS bigint) AND episodes.state = 'have';
 
+-- name: kept
+-- What may take the place of the file that a library has of an episode: as the library says for what Kurabito put there, and nothing
+-- for what was found there.
+SELECT had.episode_id, CASE WHEN EXISTS (
+           SELECT 1 FROM placements AS placement
+           WHERE placement.library_id = file.library_id AND placement.target_path = file.relative_path
+               AND placement.status = 'completed' AND placement.method <> 'found' AND placement.placed_inode = file.inode
+               AND placement.placed_device = file.device) THEN library.upgrades ELSE 'none' END
+FROM {given} CROSS JOIN episode_files AS had JOIN library_files AS file ON file.id = had.file_id
+JOIN library_roots AS library ON library.id = file.library_id
+WHERE had.episode_id = CAST(given.value AS bigint) AND file.is_missing = 0
+ORDER BY had.episode_id, file.id;
+
+-- name: unwanted
+SELECT episodes.id FROM {given} CROSS JOIN episodes JOIN series ON series.id = episodes.series_id
+WHERE episodes.id = CAST(given.value AS bigint) AND {unwanted};
+
 -- name: open_conflicts
 -- Of these episodes, those whose release is still to be chosen.
 SELECT conflicts.episode_id FROM {given} CROSS JOIN conflicts

@@ -39,9 +39,9 @@ MOVES: Final[Mapping[Status, frozenset[Status]]] = {
     Status.NO_DOWNLOADER: frozenset({Status.PENDING, Status.DOWNLOADING, Status.CANCELLED}),
     Status.FAILED: frozenset({Status.CANCELLED}),
     Status.CANCELLED: frozenset(),
-    Status.COMPLETED: frozenset(),
+    Status.COMPLETED: frozenset({Status.FAILED}),
 }
-"""Back to `pending` is what sending a download elsewhere does."""
+"""Back to `pending` is what sending a download elsewhere does; what is complete fails only for what is in it."""
 
 
 def before(status: Status) -> str:

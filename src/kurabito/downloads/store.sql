@@ -67,6 +67,8 @@ SET state = CASE
         WHEN EXISTS (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
                      WHERE link.episode_id = episodes.id AND download.link_id = link.id
                          AND download.status IN ('pending', 'downloading', 'downloader_error')) THEN 'downloading'
+        WHEN EXISTS (SELECT 1 FROM episode_files AS had JOIN library_files AS file ON file.id = had.file_id
+                     WHERE had.episode_id = episodes.id AND file.is_missing = 0) THEN 'have'
         ELSE 'wanted' END,
     updated_at = :now
 WHERE state <> 'have' AND id IN (

@@ -14,7 +14,7 @@ from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.dispatch.remote import Downloaders
 from kurabito.downloads.errors import DownloadConflict, EpisodeNotFound
 from kurabito.downloads.grabber import Grabber
-from kurabito.downloads.reasons import DispatchCause
+from kurabito.downloads.reasons import DispatchCause, DownloadReason, because
 from kurabito.downloads.release_options import choose_among
 from kurabito.downloads.states import Status
 from kurabito.downloads.store import Download
@@ -22,6 +22,7 @@ from kurabito.modules import services
 from kurabito.modules.services import Service
 
 _SQL: Final = Queries("kurabito.downloads", "want_again.sql")
+_MOST_FILES: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +35,45 @@ class WantedAgain:
     """A release has to be chosen first."""
 
 
-def give_back(conn: Connection, download_ids: Sequence[int]) -> None:
-    """Have completed downloads count no longer; episodes that nothing else makes had are wanted again."""
-    given = given_ids(download_ids)
-    conn.run(_SQL.give_back, given)
-    wanted = [episode_id for (episode_id,) in conn.all(_SQL.episodes_of, given)]
-    conn.run(_SQL.want, given_ids(wanted))
+def give_back(conn: Connection, download_ids: Sequence[int], *, even_filed: bool = False) -> None:
+    """Have completed downloads count no longer; episodes that nothing else makes had are wanted again.
+
+    `even_filed`: those whose file is in a library, too.
+    """
+    conn.run(_SQL.give_back, given_ids(download_ids))
     store.restate_episodes(conn, download_ids)
+    want_lacking(conn, download_ids, even_filed=even_filed)
+
+
+def want_lacking(conn: Connection, download_ids: Sequence[int], *, even_filed: bool = False) -> None:
+    """Want those episodes of downloads that do not count any more which nothing else makes had."""
+    found = conn.all(_SQL.episodes_of, {**given_ids(download_ids), "even_filed": int(even_filed)})
+    conn.run(_SQL.want, given_ids([episode_id for (episode_id,) in found]))
 
 
 def forgotten_with(conn: Connection, download_id: int) -> list[int]:
     """A completed download that was forgotten, and those of the same content that were before, such as the rest of a batch."""
     return [found for (found,) in conn.all(_SQL.forgotten_with, {"id": download_id})]
+
+
+class ContentRefusals:
+    """Has downloads fail for what they brought."""
+
+    def __init__(self, grabber: Grabber) -> None:
+        self._grabber = grabber
+
+    def refuse(self, conn: Connection, download_id: int, files: Sequence[str]) -> None:
+        """Fail a completed download, and all with the same content, and take other releases of their episodes.
+
+        What the downloader has stays there: it is not deleted unasked.
+        """
+        lock_catalog(conn)
+        ids = store.sharing(conn, download_id)
+        reason = because(DownloadReason.UNSAFE_FILES, files=list(files[:_MOST_FILES]))
+        links = [link for (link,) in conn.all(_SQL.fail, {**given_ids(ids), "reason": reason.stored()})]
+        want_lacking(conn, ids)
+        store.restate_episodes(conn, ids)
+        self._grabber.take_next(conn, links)
 
 
 class Wanting:
@@ -68,7 +96,8 @@ class Wanting:
                 raise EpisodeNotFound(f"no episode has the id {episode_id}")
             if state == "downloading":
                 raise DownloadConflict(f"episode {episode_id} is being downloaded already; cancel that first")
-            give_back(conn, [one for (one,) in conn.all(_SQL.complete, {"episode_id": episode_id})])
+            give_back(conn, [one for (one,) in conn.all(_SQL.complete, {"episode_id": episode_id})], even_filed=True)
+            conn.run(_SQL.want, given_ids([episode_id]))
             return _choice(conn, episode_id, without)
 
         choice = await self._database.write(write)

@@ -22,7 +22,10 @@ FROM {given} CROSS JOIN downloads AS download JOIN anime_links AS link ON link.i
 WHERE download.id = CAST(given.value AS bigint) AND link.episode_id IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM anime_links AS other_link CROSS JOIN downloads AS other
                     WHERE other_link.episode_id = link.episode_id AND other.link_id = other_link.id
-                        AND other.status = 'completed' AND other.given_back_at IS NULL);
+                        AND other.status = 'completed' AND other.given_back_at IS NULL)
+    AND (:even_filed = 1 OR NOT EXISTS (
+            SELECT 1 FROM episode_files AS had JOIN library_files AS file ON file.id = had.file_id
+            WHERE had.episode_id = link.episode_id AND file.is_missing = 0));
 
 -- name: want
 UPDATE episodes SET state = 'wanted', updated_at = :now
@@ -48,3 +51,8 @@ FROM {given} CROSS JOIN downloads AS download
 WHERE download.link_id = CAST(given.value AS bigint) AND download.given_back_at IS NOT NULL
     AND download.module_id IS NOT NULL AND download.hash IS NOT NULL
 ORDER BY download.module_id, download.hash;
+
+-- name: fail
+UPDATE downloads SET status = 'failed', reason = :reason, rate = NULL, updated_at = :now
+WHERE status = 'completed' AND id IN (SELECT CAST(given.value AS bigint) FROM {given})
+RETURNING link_id;

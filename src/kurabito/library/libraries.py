@@ -14,13 +14,13 @@ from kurabito.db.errors import UniqueConflict
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
 from kurabito.library.errors import LibraryConflict, LibraryNotFound
-from kurabito.protocol.enums import HashAlgorithm, HashPolicy, LibraryIntake
+from kurabito.protocol.enums import HashAlgorithm, HashPolicy, LibraryIntake, LibraryUpgrades
 from kurabito.protocol.leased.placements import PlacementMode
 from kurabito.reasons import InputReason, refused
 
 _LIBRARY: Final = ColumnList(
     "id, name, root_path, scan_interval, next_scan_at, watched, algorithm, hash_policy, ignored, created_at, updated_at, "
-    "last_scanned_at, removing_since, accepts, placement_modes"
+    "last_scanned_at, removing_since, accepts, placement_modes, upgrades"
 )
 FILE: Final = ColumnList(
     "file.id, file.relative_path, file.size_bytes, file.mtime_ns, file.is_missing, file.needs_hash, file.hash_algorithm, "
@@ -54,6 +54,8 @@ class LibrarySettings:
     """What is filed into it."""
     placement_modes: tuple[PlacementMode, ...] = (PlacementMode.LINK, PlacementMode.COPY)
     """How downloads come into it, the best first."""
+    upgrades: LibraryUpgrades = LibraryUpgrades.SAME_GROUP
+    """Which better releases take the place of files that were filed into it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +258,7 @@ def _stored(settings: LibrarySettings) -> dict[str, Any]:
         "ignored": json.dumps(settings.ignored, ensure_ascii=False),
         "accepts": settings.accepts.value,
         "placement_modes": json.dumps([mode.value for mode in settings.placement_modes]),
+        "upgrades": settings.upgrades.value,
     }
 
 
@@ -270,6 +273,7 @@ def _library(row: Row) -> Library:
         ignored=tuple(json.loads(root.ignored)),
         accepts=LibraryIntake(root.accepts),
         placement_modes=tuple(PlacementMode(mode) for mode in json.loads(root.placement_modes)),
+        upgrades=LibraryUpgrades(root.upgrades),
     )
     return Library(
         root.id,

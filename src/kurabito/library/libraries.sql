@@ -1,8 +1,8 @@
 -- name: insert
 INSERT INTO library_roots (name, root_path, scan_interval, next_scan_at, watched, algorithm, hash_policy, ignored,
-                           accepts, placement_modes, created_at, updated_at)
+                           accepts, placement_modes, upgrades, created_at, updated_at)
 VALUES (:name, :root_path, :scan_interval, :now + CAST(:scan_interval AS bigint), :watched, :algorithm, :hash_policy, :ignored,
-        :accepts, :placement_modes, :now, :now)
+        :accepts, :placement_modes, :upgrades, :now, :now)
 RETURNING id;
 
 -- name: get
@@ -24,7 +24,7 @@ SELECT id FROM library_roots WHERE name = :name;
 -- A new interval counts from now on.
 UPDATE library_roots
 SET name = :name, watched = :watched, algorithm = :algorithm, hash_policy = :hash_policy, ignored = :ignored,
-    accepts = :accepts, placement_modes = :placement_modes,
+    accepts = :accepts, placement_modes = :placement_modes, upgrades = :upgrades,
     next_scan_at = CASE WHEN scan_interval = :scan_interval THEN next_scan_at
                         ELSE :now + CAST(:scan_interval AS bigint) END,
     scan_interval = :scan_interval, updated_at = :now

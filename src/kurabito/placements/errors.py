@@ -45,7 +45,19 @@ class PlacementNotFound(PlacementError, NotFound):
     code = "placement_not_found"
 
 
+class FilingQuestionNotFound(PlacementError, NotFound):
+    """There is no such question about files."""
+
+    code = "filing_question_not_found"
+
+
 class PlacementConflict(PlacementError, StateConflict):
     """The placement is not where this can be asked of it."""
 
     code = "placement_conflict"
+
+
+class ImportNotReady(PlacementError, StateConflict):
+    """The files of an import are not listed yet."""
+
+    code = "import_not_ready"

@@ -135,15 +135,23 @@ class Swarm:
         seeded: bool = True,
         path: tuple[str, ...] = (),
         also: Sequence[dict[bytes, Any]] = (),
+        parts: Sequence[str] = (),
     ) -> Release:
-        """A torrent of one file, like no other; `path` puts it below the torrent's own folder, however odd that is."""
+        """A torrent of one file, like no other; `path` puts it below the torrent's own folder, however odd that is.
+
+        With `parts` it has these files, each with as much of the content.
+        """
         folder = self.folder / str(len(self.releases))
         content = random.Random(str(folder)).randbytes(size)
         pieces = b"".join(
             hashlib.sha1(content[at : at + PIECE], usedforsecurity=False).digest() for at in range(0, size, PIECE)
         )
         info: dict[bytes, Any] = {b"name": name.encode(), b"piece length": PIECE, b"pieces": pieces}
-        if path:
+        share = size // max(1, len(parts))
+        if parts:
+            names = [part.split("/") for part in parts]
+            info[b"files"] = [{b"length": share, b"path": [one.encode() for one in name]} for name in names]
+        elif path:
             info[b"files"] = [{b"length": size, b"path": [part.encode() for part in path]}, *also]
         else:
             info[b"length"] = size
@@ -154,9 +162,10 @@ class Swarm:
         params = lt.load_torrent_buffer(torrent)
         params.save_path = str(folder)
         assert params.ti is not None
-        here = folder / params.ti.layout().file_path(0)
-        here.parent.mkdir(parents=True, exist_ok=True)
-        here.write_bytes(content)
+        for place in range(max(1, len(parts))):
+            here = folder / params.ti.layout().file_path(place)
+            here.parent.mkdir(parents=True, exist_ok=True)
+            here.write_bytes(content[place * share : (place + 1) * share])
         params.flags &= ~lt.torrent_flags.auto_managed
         # Whoever came while it is being checked would be turned away.
         params.flags |= lt.torrent_flags.seed_mode

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 LIBRARY = "INSERT INTO library_roots (name, root_path, created_at, updated_at) VALUES ('anime', :path, :now, :now)"
-SERIES = "INSERT INTO series (title, created_at, updated_at) VALUES (:title, :now, :now) RETURNING id"
+SERIES = "INSERT INTO series (title, kind, created_at, updated_at) VALUES (:title, :kind, :now, :now) RETURNING id"
 EPISODE = """
 INSERT INTO episodes (series_id, kind, number, state, created_at, updated_at)
-VALUES (:series, 'tv', :number, 'have', :now, :now) RETURNING id
+VALUES (:series, (SELECT kind FROM series WHERE id = :series), :number, 'have', :now, :now) RETURNING id
 """
 LINK = """
 INSERT INTO anime_links (release_key, series_id, episode_id, title, url, created_at)
@@ -41,20 +41,24 @@ VALUES (:link, 'completed', :hash, :path, :now, :now, :now) RETURNING id
 """
 
 
+def refuse_nothing(conn: Connection, download_id: int, files: Sequence[str]) -> None:
+    raise AssertionError(f"download {download_id} has no programs, but {files}")
+
+
 class Core:
     """A core that knows what the clients report, and a data plane."""
 
     def __init__(self, database: Database, plane: Database, library: Path) -> None:
         self.library = library
         self._database = database
-        self._loop = FilingLoop(database, Path("/nowhere"), reserve=0)
+        self._loop = FilingLoop(database, Path("/nowhere"), reserve=0, refuse=refuse_nothing)
         works: tuple[LeasedWork[Any], ...] = (InspectionWork(), PlacementWork())
         register(plane)
         self._runners: list[Runner[Any]] = [Runner(plane, work, name="plane") for work in works]
 
-    def follow(self, title: str) -> int:
+    def follow(self, title: str, kind: str = "tv") -> int:
         """Have a series; its id."""
-        return self._database.write_blocking(lambda conn: int(conn.value(SERIES, {"title": title})))
+        return self._database.write_blocking(lambda conn: int(conn.value(SERIES, {"title": title, "kind": kind})))
 
     def complete(self, series: int, number: int, title: str, status: DownloadStatus) -> None:
         """Store what a poll stores of a download that is complete."""
@@ -120,3 +124,45 @@ async def test_a_torrent_ends_as_a_named_file_and_seeds_on(every_program: EveryP
     # The download is gone, and what is in the library stays.
     for _, _, _, target, content in filed:
         assert target.read_bytes() == content
+
+
+async def test_a_batch_and_a_film_end_as_their_names_and_the_rest_stays(
+    every_program: EveryProgram, core: Core
+) -> None:
+    expected: dict[Path, bytes] = {}
+
+    async def arrive(rig: Rig) -> None:
+        show = f"Koji {rig.program.name.value}"
+        stem = f"[Kura] {show} -"
+        parts = [
+            f"{stem} 03 [1080p].mkv",
+            f"{stem} 03 [1080p].sc.ass",
+            f"{stem} 04-05 [1080p].mkv",
+            f"SPs/{stem} NCOP [1080p].mkv",
+            "Fonts/Kura.ttf",
+        ]
+        batch = rig.swarm.release(f"[Kura] {show} [03-05][1080p]", parts=parts)
+        film = rig.swarm.release(f"[Kura] {show} Night (2021) [1080p].mkv")
+        urls = {"batch": batch.magnet, "film": film.magnet}
+        await rig.client.add_torrents([DownloadItem(url, rig.save_path(f"kept {name}")) for name, url in urls.items()])
+        series, alone = core.follow(show), core.follow(f"{show} Night", "movie")
+        of_batch, of_film = await rig.until_complete(batch, film)
+        core.complete(series, 3, batch.name, of_batch)
+        core.complete(alone, 1, film.name, of_film)
+        share = len(batch.content) // len(parts)
+        folder = core.library / show
+        names = (
+            f"Season 01/{show} S01E03.mkv",
+            f"Season 01/{show} S01E03.zh-Hans.ass",
+            f"Season 01/{show} S01E04-E05.mkv",
+            f"extras/{stem} NCOP [1080p].mkv",
+        )
+        for place, name in enumerate(names):
+            expected[folder / name] = batch.content[place * share : (place + 1) * share]
+        expected[core.library / f"{show} Night (2021)/{show} Night (2021).mkv"] = film.content
+
+    await every_program.keeps(arrive)
+    await core.file()
+    assert {path: path.read_bytes() for path in core.library.rglob("*") if path.is_file()} == expected
+    # One file with the download, which goes on seeding.
+    assert {path.stat().st_nlink for path in expected} == {2}

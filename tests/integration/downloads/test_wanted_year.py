@@ -218,6 +218,7 @@ async def test_a_month_of_four_shows(core: Core, tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(7_200)
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 async def test_a_year_of_three_hundred_shows(core: Core, tmp_path: Path) -> None:
     await lived(core, tmp_path, int(os.environ.get("KURABITO_SHOWS", "300")), 365)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ import pytest
 from kurabito.dataplane.inspections import InspectionWork
 from kurabito.dataplane.leasing.runner import Runner
 from kurabito.dataplane.placing.work import PlacementWork
+from kurabito.db import Connection
 from kurabito.downloads import download_files
 from kurabito.downloads.items import TransferFile
 from kurabito.placements.filing.loop import FilingLoop
@@ -55,6 +56,8 @@ class House:
     root: Path
     loop: FilingLoop
     placements: Placements
+    refused: list[tuple[int, tuple[str, ...]]]
+    """The downloads that were to fail, and for which files."""
     modules: dict[str, int] = field(default_factory=dict)
 
     def add(self, sql: str, **values: Any) -> int:
@@ -137,5 +140,10 @@ def house(shelf: Shelf) -> House:
     root = shelf.folder / "downloads"
     root.mkdir()
     shelf.run("UPDATE library_roots SET accepts = 'nothing' WHERE id = 2")
-    loop = FilingLoop(shelf.database, root, reserve=0)
-    return House(shelf, root, loop, Placements(shelf.database))
+    refused: list[tuple[int, tuple[str, ...]]] = []
+
+    def refuse(conn: Connection, download_id: int, files: Sequence[str]) -> None:
+        refused.append((download_id, tuple(files)))
+
+    loop = FilingLoop(shelf.database, root, reserve=0, refuse=refuse)
+    return House(shelf, root, loop, Placements(shelf.database), refused)

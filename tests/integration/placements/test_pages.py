@@ -60,7 +60,7 @@ async def test_a_name_that_is_taken_offers_a_choice_and_takes_it(house: House, s
     await house.settle()
     text = await shown(site)
     assert "Not placed" in text
-    assert "Another file has this name already. Retry Keep both Leave it" in text
+    assert "Another file has this name already. Retry Keep both Replace it Leave it" in text
     answer = await site.post("/placements/1/resolve", data={"choice": "keep_both", "next": "/downloads/1"})
     assert (answer.status_code, answer.headers["location"]) == (303, "/downloads/1")
     house.plane()
@@ -80,3 +80,63 @@ async def test_a_question_is_asked_with_what_it_is_about(house: House, site: htt
     house.download(house.series("Yoru no Kurabito"), EPISODE, {EPISODE: b"one"})
     await house.settle()
     assert "Several libraries take downloads of this kind: library 1, library 2." in await shown(site)
+    assert "1 file to identify" in await shown(site, "/downloads")
+    assert "1 file to identify" in await shown(site, "/questions")
+    assert "Files to identify" in await shown(site, "/downloads/questions")
+    chosen = {"choice": "library", "library_id": "2", "next": "/downloads/questions"}
+    answer = await site.post("/downloads/questions/1/answer", data=chosen)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/downloads/questions")
+    await house.settle()
+    assert house.library(2) == {PLACED: b"one"}
+    assert "No file waits for you." in await shown(site, "/downloads/questions")
+
+
+async def test_an_episode_is_said_on_the_page_and_through_the_api(house: House, site: httpx2.AsyncClient) -> None:
+    two = {"Prologue.mkv": b"one", "Epilogue.mkv": b"two"}
+    house.download(house.series("Yoru no Kurabito"), "Yoru no Kurabito", two, episodes=(1, 2))
+    await house.settle()
+    assert "Its name does not say which episode it is." in await shown(site)
+    found = (await site.get("/api/v1/placements/questions")).json()["items"]
+    ids = {one["path"]: one["id"] for one in found}
+    said = {"choice": "file", "episodes": [1]}
+    answer = await site.post(f"/api/v1/placements/questions/{ids['Prologue.mkv']}/answer", json=said)
+    assert answer.json()["answer"]["episodes"] == [1]
+    typed = {"choice": "file", "episodes": "2", "season": "1"}
+    assert (await site.post(f"/downloads/questions/{ids['Epilogue.mkv']}/answer", data=typed)).status_code == 303
+    await house.settle()
+    assert house.library() == {PLACED: b"one", PLACED.replace("E01", "E02"): b"two"}
+    wrong = await site.post("/downloads/questions/1/answer", data={"choice": "file", "episodes": "seven"})
+    assert wrong.status_code == 422
+
+
+async def test_a_replacement_is_shown_and_undone(house: House, site: httpx2.AsyncClient) -> None:
+    house.shelf.put(PLACED, b"of another release")
+    house.download(house.series("Yoru no Kurabito"), EPISODE, {EPISODE: b"one"})
+    await house.settle()
+    assert (await site.post("/placements/1/resolve", data={"choice": "replace"})).status_code == 303
+    house.plane()
+    text = await shown(site)
+    assert "which is in the trash. Undo" in text
+    answer = await site.post("/api/v1/placements/1/undo")
+    assert answer.json()["replaces_path"] == PLACED
+    house.plane()
+    assert house.shelf.path(PLACED).read_bytes() == b"of another release"
+
+
+async def test_renames_are_shown_applied_and_undone(house: House, site: httpx2.AsyncClient) -> None:
+    house.download(house.series("Yoru no Kurabito"), EPISODE, {EPISODE: b"one"})
+    await house.settle()
+    assert "Every file has the right name already." in await shown(site, "/library/1/renames")
+    named = {"preset": "flat", "episode_file": "{title} {episode:03}"}
+    assert (await site.put("/api/v1/libraries/1/naming", json=named)).status_code == 200
+    previewed = (await site.post("/api/v1/libraries/1/renames/preview")).json()
+    assert previewed["renames"] == [{"path": PLACED, "target": "Yoru no Kurabito/Yoru no Kurabito 001.mkv"}]
+    assert "1 file would be renamed Rename 1 file" in await shown(site, "/library/1/renames")
+    assert (await site.post("/library/1/renames")).status_code == 303
+    house.plane()
+    assert house.library() == {"Yoru no Kurabito/Yoru no Kurabito 001.mkv": b"one"}
+    assert "1 of 1 renamed Undo" in await shown(site, "/library/1/renames")
+    assert (await site.post("/api/v1/renames/1/undo")).json()["undoes_id"] == 1
+    house.plane()
+    assert house.library() == {PLACED: b"one"}
+    assert (await site.post("/library/1/renames/1/undo")).status_code == 409

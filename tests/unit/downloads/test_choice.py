@@ -24,6 +24,7 @@ from kurabito.downloads.choice import (
 )
 from kurabito.downloads.states import Status
 from kurabito.feeds.preferences import Policy, Preferences
+from kurabito.protocol.enums import LibraryUpgrades
 
 BEST, FIRST, ASK = DEFAULT, ReleasePreferences(policy=Policy.FIRST), ReleasePreferences(policy=Policy.ASK)
 UPGRADE = ReleasePreferences(upgrade=True)
@@ -433,3 +434,21 @@ def test_an_episode_gets_one_release_or_one_reason_why_not(
     assert set(choice.ask) == {episode for episode, why in choice.reasons.items() if why is R.ASK}
     assert set(choice.wait) == {episode for episode, why in choice.reasons.items() if why is R.WAIT}
     assert not choice.cancel or choice.dispatch
+
+
+@pytest.mark.parametrize(
+    ("upgrades", "option", "expected"),
+    [
+        (LibraryUpgrades.NONE, one(2, group="kura", version=2), nothing(R.UPGRADES_OFF)),
+        (LibraryUpgrades.SAME_GROUP, one(2, group="kura", version=2), takes(2, because=R.NEWER_VERSION)),
+        (LibraryUpgrades.SAME_GROUP, one(2, resolution=2160), nothing(R.UPGRADES_OFF)),
+        (LibraryUpgrades.ANYTHING, one(2, resolution=2160), takes(2, because=R.UPGRADE)),
+        (LibraryUpgrades.NONE, one(2), nothing(R.CURRENT_STAYS)),
+    ],
+)
+def test_nothing_is_fetched_that_the_library_would_not_let_in(
+    upgrades: LibraryUpgrades, option: ReleaseOption, expected: Choice
+) -> None:
+    options = [option._replace(preferences=UPGRADE)]
+    current = {1: [now(KURA, Status.COMPLETED)]}
+    assert choose(options, current, frozenset({1}), kept={1: upgrades}) == expected

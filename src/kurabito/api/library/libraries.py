@@ -17,7 +17,7 @@ from kurabito.library.removal import LibraryRemoval
 from kurabito.library.scans.queue import ScanQueueService, TaskPriority
 from kurabito.library.service import LONGEST_INTERVAL, SHORTEST_INTERVAL, LibraryService
 from kurabito.library.status import LibraryReport, LibraryReports, LibraryStatus
-from kurabito.protocol.enums import HashAlgorithm, HashPolicy, LibraryIntake
+from kurabito.protocol.enums import HashAlgorithm, HashPolicy, LibraryIntake, LibraryUpgrades
 from kurabito.protocol.leased.placements import PlacementMode
 from kurabito.runtime.errors import TaskNotFound
 from kurabito.runtime.paging import BIGGEST_ID
@@ -43,6 +43,10 @@ Policy = Annotated[
 ]
 
 Intake = Annotated[LibraryIntake, Field(strict=False, description="what is filed into it")]
+Upgrades = Annotated[
+    LibraryUpgrades,
+    Field(strict=False, description="which better releases take the place of files that were filed into it"),
+]
 FilingModes = Annotated[
     list[Annotated[PlacementMode, Field(strict=False)]],
     Field(
@@ -68,6 +72,7 @@ class LibraryOrder(StrictBody):
     ignored: Patterns = Field(default_factory=list)
     accepts: Intake = LibraryIntake.ANY
     placement_modes: FilingModes = Field(default_factory=lambda: list(_MODES))
+    upgrades: Upgrades = LibraryUpgrades.SAME_GROUP
 
 
 class LibraryChange(StrictBody):
@@ -82,6 +87,7 @@ class LibraryChange(StrictBody):
     ignored: Patterns = Field(default_factory=list)
     accepts: Intake = Field(default_factory=lambda: LibraryIntake.ANY)
     placement_modes: FilingModes = Field(default_factory=lambda: list(_MODES))
+    upgrades: Upgrades = Field(default_factory=lambda: LibraryUpgrades.SAME_GROUP)
 
 
 class LibraryAnswer(BaseModel):
@@ -99,6 +105,7 @@ class LibraryAnswer(BaseModel):
     ignored: list[str]
     accepts: LibraryIntake
     placement_modes: list[PlacementMode]
+    upgrades: LibraryUpgrades
     file_count: int = Field(description="as of the last scan that came to its end")
     total_size_bytes: int = Field(description="as of the last scan that came to its end")
     created_at: datetime
@@ -123,6 +130,7 @@ class LibraryAnswer(BaseModel):
             ignored=list(settings.ignored),
             accepts=settings.accepts,
             placement_modes=list(settings.placement_modes),
+            upgrades=settings.upgrades,
             file_count=summary.file_count,
             total_size_bytes=summary.total_size_bytes,
             created_at=library.created_at,

@@ -41,6 +41,8 @@ class PlacementAnswer(BaseModel):
     error_code: ErrorCode | None = Field(description="why it waits, or failed")
     error_facts: dict[str, Any] = Field(description="what the code is about: paths, sizes")
     retry_at: datetime | None = Field(description="when one that waits is tried again")
+    replaces_path: str | None = Field(description="the file of the library whose place it takes, or took")
+    is_undoable: bool = Field(description="that file is in the trash, and `undo` brings it back")
     created_at: datetime
     finished_at: datetime | None
 
@@ -53,7 +55,7 @@ class PlacementResolution(StrictBody):
     """What becomes of a file whose name another file has."""
 
     choice: Annotated[PlacementChoice, Field(strict=False)] = Field(
-        description="`keep_both`: it gets a number behind its name; `leave`: it is not filed"
+        description="`keep_both`: it gets a number behind its name; `replace`: the other file goes to the trash; `leave`: it is not filed"
     )
 
 
@@ -78,5 +80,10 @@ def router(placements: Placements) -> APIRouter:
     async def resolve_placement(placement_id: PlacementId, body: PlacementResolution) -> PlacementAnswer:
         """Say what becomes of a file whose name another file has."""
         return PlacementAnswer.of(await placements.resolve(placement_id, body.choice))
+
+    @routes.post("/{placement_id}/undo", responses=documented(404, 409, 422))
+    async def undo_placement(placement_id: PlacementId) -> PlacementAnswer:
+        """Bring the file back whose place another took; that one goes to the trash. The answer is the new placement."""
+        return PlacementAnswer.of(await placements.undo(placement_id))
 
     return routes

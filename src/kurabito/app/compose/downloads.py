@@ -21,12 +21,13 @@ from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.health.downloaders import PollPolicy
 from kurabito.downloads.paths.tests import PathTests
 from kurabito.downloads.tasks import DownloadTasks
-from kurabito.downloads.want_again import Wanting
+from kurabito.downloads.want_again import ContentRefusals, Wanting
 from kurabito.errors import ConfigError
 from kurabito.http import Outbound
 from kurabito.library import libraries
 from kurabito.modules.service_client import ServiceCalls
 from kurabito.placements.filing.loop import FilingLoop
+from kurabito.placements.imports.service import Imports
 from kurabito.runtime import Registry
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
@@ -113,9 +114,15 @@ def open_downloads(
     )
 
 
-def open_filing(settings: Settings, database: Database) -> FilingLoop:
+def open_filing(settings: Settings, database: Database, grabber: Grabber) -> FilingLoop:
     """What brings downloads that are complete into libraries."""
-    return FilingLoop(database, download_root(settings), reserve=reserve_bytes(settings))
+    refuse = ContentRefusals(grabber).refuse
+    return FilingLoop(database, download_root(settings), reserve=reserve_bytes(settings), refuse=refuse)
+
+
+def open_imports(settings: Settings, database: Database) -> Imports:
+    """What gives files to series by a person's word."""
+    return Imports(database, download_root(settings), reserve=reserve_bytes(settings))
 
 
 def reserve_bytes(settings: Settings) -> int:

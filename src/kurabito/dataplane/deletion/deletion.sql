@@ -110,7 +110,7 @@ WHERE log.id = :id;
 
 -- name: entry
 SELECT entry.id, entry.file_id, entry.library_id, entry.relative_path, entry.trash_path, entry.size_bytes,
-       entry.hash_algorithm, entry.content_hash, CASE WHEN log.state = 'intent' THEN log.id END,
+       entry.hash_algorithm, entry.content_hash, entry.successor_path, CASE WHEN log.state = 'intent' THEN log.id END,
        CASE WHEN log.state = 'refused' THEN log.error_code END, CASE WHEN log.state = 'refused' THEN log.error_message END
 FROM trash_entries AS entry
 LEFT JOIN deletion_log AS log ON log.job_id = :job_id AND log.position = :position

@@ -64,6 +64,8 @@ class TrashedFile:
     size_bytes: int
     hash_algorithm: str
     content_hash: bytes
+    successor_path: str | None
+    """The file that took its place; None when a plan removed it."""
     begun_as: str | None
     refused_as: str | None
     """The code, when this job was refused to have it leave."""

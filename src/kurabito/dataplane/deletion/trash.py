@@ -93,6 +93,8 @@ class _Leaving:
         self._job.write(lambda conn: log.purged(conn, log_id, entry))
 
     def _find_another(self, roots: OpenRoots[int], entry: TrashedFile, trashed: FileRef) -> Pair:
+        if entry.successor_path is not None:
+            return self._find_successor(roots, entry.library_id, entry.successor_path, trashed)
         for library_id, path in self._job.read(lambda conn: log.other_copies(conn, entry)):
             try:
                 pair = open_pair(roots, trashed, roots.file(library_id, path))
@@ -101,6 +103,16 @@ class _Leaving:
                 continue
             return pair
         raise RemovalRefused(ErrorCode.LAST_COPY, "no other copy of this file was found, so it stays in the trash")
+
+    def _find_successor(self, roots: OpenRoots[int], library_id: int, path: str, trashed: FileRef) -> Pair:
+        """The file that took its place, which has another content; while that is there, this one is not needed."""
+        try:
+            return open_pair(roots, trashed, roots.file(library_id, path))
+        except (RemovalRefused, RootUnavailable, PathEscapes, OSError):
+            raise RemovalRefused(
+                ErrorCode.LAST_COPY,
+                "the file that took its place is not there any more, so this one stays in the trash",
+            ) from None
 
     def _intend(self, intent: Intent, entry: TrashedFile) -> str:
         if (log_id := self._begun_as) is None:

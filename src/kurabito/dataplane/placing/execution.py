@@ -54,6 +54,8 @@ class PlacementExecution:
         succession = self._succession
         placed = self._take_place(succession, source) if succession and succession.keeps_the_name else None
         placed = placed or self._place(source)
+        if self._mode is PlacementMode.RENAME:
+            self._roots.remove_empty(LIBRARY, self._row.values["source_path"])
         if self._row.leaves_trash:
             sidecar.remove(self._roots.file(LIBRARY, self._row.values["source_path"]))
         return placed, succession.retire(placed) if succession else None
@@ -155,7 +157,8 @@ class PlacementExecution:
         seen = target.look()
         placed = None if seen is None else self._recognize(source, target, seen)
         if placed is None:
-            raise PlacementRefused(ErrorCode.TARGET_EXISTS, path=self._shown, size=seen and seen.size)
+            found = {} if seen is None else {"size": seen.size, "mtime_ns": seen.mtime_ns}
+            raise PlacementRefused(ErrorCode.TARGET_EXISTS, path=self._shown, **found)
         if self._mode in _LEAVES:
             self._modes.take_source_away(source, target)
         sync(target)

@@ -81,7 +81,7 @@ class Succession:
                 self._discard(names)
                 return None
         elif not self._is_old(seen):
-            raise PlacementRefused(ErrorCode.TARGET_EXISTS, path=self._shown, size=seen.size)
+            raise PlacementRefused(ErrorCode.TARGET_EXISTS, path=self._shown, size=seen.size, mtime_ns=seen.mtime_ns)
         return self._exchange(names, source, seen)
 
     def retire(self, placed: Placed) -> Retired | None:

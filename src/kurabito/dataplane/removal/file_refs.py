@@ -166,6 +166,17 @@ class OpenRoots(Generic[K]):
         self._open.callback(os.close, folder)
         return FileRef(folder, as_name(name), root.folder, tuple(folders))
 
+    def remove_empty(self, key: K, relative_path: str) -> None:
+        """Take away the folders that a file was in, as far as nothing is in them any more."""
+        root = self._root(key)
+        *folders, _ = check_relative(relative_path)
+        for depth in range(len(folders), 0, -1):
+            try:
+                os.rmdir(as_name(folders[depth - 1]), dir_fd=root.open_folder(folders[: depth - 1]))
+            except OSError:
+                # It has other files, or went already.
+                return
+
     def trash_path(self, key: K, relative_path: str, *inside: str) -> str:
         """Where in the trash a file goes: at the top of its own file system, so that a rename takes it there."""
         top = self.top(key, relative_path)

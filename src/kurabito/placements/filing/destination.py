@@ -1,4 +1,5 @@
-"""Which library a series goes into, and which folder of it: the one that it has, else the only one that takes its kind."""
+"""Which library a series goes into, and which folder of it: the one that it has, else the one that was chosen for it,
+else the only one that takes its kind."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Final
 from kurabito.db import Connection, Queries
 from kurabito.placements.filing.reasons import FilingReason, because
 from kurabito.placements.plans.folders import FolderKind, read_folder
-from kurabito.protocol.enums import LibraryIntake
+from kurabito.protocol.enums import LibraryIntake, LibraryUpgrades
 from kurabito.protocol.leased.placements import PlacementMode
 from kurabito.reasons import Reason
 
@@ -26,6 +27,7 @@ class AcceptingLibrary:
     name: str
     accepts: LibraryIntake
     modes: tuple[PlacementMode, ...]
+    upgrades: LibraryUpgrades = LibraryUpgrades.NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,14 +41,19 @@ class Destination:
 
 
 def find_destination(
-    conn: Connection, series_id: int, metadata_id: int | None, kind: str
+    conn: Connection, series_id: int, metadata_id: int | None, kind: str, chosen: int | None = None
 ) -> Destination | Reason[FilingReason]:
-    """Where the files of a series go, or why a person has to say."""
+    """Where the files of a series go, or why a person has to say; `chosen` is the library that one said."""
     known = {library.id: library for library in _libraries(conn)}
     values = {"series_id": series_id, "metadata_id": metadata_id}
     for library_id, folder in conn.all(_SQL.folders, values):
         if (library := known.get(library_id)) is not None and library.accepts is not LibraryIntake.NOTHING:
             return _in_folder(conn, library, folder)
+    if chosen in known:
+        return Destination(library=known[chosen])
+    for_the_show = known.get(conn.value(_SQL.chosen, {"series_id": series_id}) or 0)
+    if for_the_show is not None and for_the_show.accepts is not LibraryIntake.NOTHING:
+        return Destination(library=for_the_show)
     fitting = [library for library in known.values() if library.accepts in (LibraryIntake.ANY, kind)]
     if len(fitting) == 1:
         return Destination(library=fitting[0])
@@ -85,6 +92,12 @@ def _in_folder(conn: Connection, library: AcceptingLibrary, folder: str) -> Dest
 
 def _libraries(conn: Connection) -> list[AcceptingLibrary]:
     return [
-        AcceptingLibrary(found, name, LibraryIntake(accepts), tuple(PlacementMode(mode) for mode in json.loads(modes)))
-        for found, name, accepts, modes in conn.all(_SQL.libraries)
+        AcceptingLibrary(
+            found,
+            name,
+            LibraryIntake(accepts),
+            tuple(PlacementMode(mode) for mode in json.loads(modes)),
+            LibraryUpgrades(upgrades),
+        )
+        for found, name, accepts, modes, upgrades in conn.all(_SQL.libraries)
     ]

@@ -1,5 +1,5 @@
 -- name: libraries
-SELECT id, name, accepts, placement_modes FROM library_roots WHERE removing_since IS NULL ORDER BY id;
+SELECT id, name, accepts, placement_modes, upgrades FROM library_roots WHERE removing_since IS NULL ORDER BY id;
 
 -- name: folders
 -- What the user matched comes first, then what was found, then where files of it or of another season were put before.
@@ -16,6 +16,9 @@ SELECT library_id, folder FROM (
     WHERE mine.id = CAST(:metadata_id AS bigint) AND mine.tmdb_kind = 'tv'
 ) AS found
 ORDER BY place, id;
+
+-- name: chosen
+SELECT library_id FROM series WHERE id = :series_id;
 
 -- name: paths
 SELECT relative_path FROM library_files

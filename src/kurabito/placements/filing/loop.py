@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from kurabito.clock import Clock, SystemClock
 from kurabito.db import Connection, Database
@@ -21,13 +23,25 @@ _AT_MOST_EVERY: Final = 1.0
 _log = get_logger(__name__)
 
 
-class FilingLoop:
-    """Files downloads. `root` is the folder for downloads as the core sees it; `reserve` bytes of a library's disk stay free."""
+class Refuse(Protocol):
+    """Has a download fail for the files that it brought, and the next release be taken."""
 
-    def __init__(self, database: Database, root: Path, *, reserve: int, clock: Clock | None = None) -> None:
+    def __call__(self, conn: Connection, download_id: int, files: Sequence[str]) -> None: ...
+
+
+class FilingLoop:
+    """Files downloads. `root` is the folder for downloads as the core sees it; `reserve` bytes of a library's disk stay free.
+
+    `refuse` has a download fail that brought programs instead of videos.
+    """
+
+    def __init__(
+        self, database: Database, root: Path, *, reserve: int, refuse: Refuse, clock: Clock | None = None
+    ) -> None:
         self._database = database
         self._root = root
         self._reserve = reserve
+        self._refuse = refuse
         self._clock = clock or SystemClock()
         self._adoption = AdoptionRounds(database)
         self._news = Bell()
@@ -82,13 +96,17 @@ class FilingLoop:
 
         decision = await self._database.read(decide)
         if decision is not None:
-            await self._database.write(lambda conn: planner.store(conn, decision, reserve=self._reserve))
+            await self._database.write(partial(self._store, decision=decision))
             _log.info(
                 "download planned",
                 download=decision.inspected.download_id,
                 filed=len(decision.filed),
                 asked=len(decision.questions),
             )
+
+    def _store(self, conn: Connection, decision: planner.FilingDecision) -> None:
+        if planner.store(conn, decision, reserve=self._reserve) and decision.unsafe:
+            self._refuse(conn, decision.inspected.download_id, decision.unsafe)
 
     async def _note_placed(self) -> bool:
         placed = await self._database.read(placed_files.unnoted)

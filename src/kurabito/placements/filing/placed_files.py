@@ -19,4 +19,5 @@ def note(conn: Connection, placement_ids: list[int]) -> None:
     given = {"ids": placement_ids}
     conn.run(_SQL.add_files, given)
     conn.run(_SQL.are_had, given)
+    conn.run(_SQL.follow_renamed, given)
     conn.run(_SQL.note, given)

@@ -13,5 +13,16 @@ ON CONFLICT DO NOTHING;
 UPDATE episodes SET state = 'have', updated_at = :now
 WHERE state <> 'have' AND id IN (SELECT episode_id FROM placement_episodes WHERE placement_id {among ids});
 
+-- name: follow_renamed
+-- What took the place of a file in the trash may have another name now.
+UPDATE trash_entries SET successor_path = (
+    SELECT max(placement.target_path) FROM placements AS placement
+    WHERE placement.id {among ids} AND placement.mode = 'rename' AND placement.library_id = trash_entries.library_id
+        AND placement.source_path = trash_entries.successor_path)
+WHERE left_at IS NULL AND successor_path IS NOT NULL AND EXISTS (
+    SELECT 1 FROM placements AS placement
+    WHERE placement.id {among ids} AND placement.mode = 'rename' AND placement.library_id = trash_entries.library_id
+        AND placement.source_path = trash_entries.successor_path);
+
 -- name: note
 UPDATE placements SET noted_at = :now WHERE id {among ids} AND status = 'completed';

@@ -9,14 +9,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
+from uuid import uuid4
 
 from kurabito.db import Connection, Queries
+from kurabito.db.port import Row
 from kurabito.placements.filing import destination as destinations
+from kurabito.placements.filing.answers import answers_of
 from kurabito.placements.filing.destination import Destination, find_destination
+from kurabito.placements.filing.naming_facts import named_by
 from kurabito.placements.filing.show_facts import read_context, read_download
-from kurabito.placements.plans import FilePlan, ListedFile, PlannedFile, plan_files
+from kurabito.placements.plans import ListedFile, PlannedFile, plan_files
 from kurabito.placements.plans.model import FileAction, FileClass, Work, WorkKind
 from kurabito.reasons import Reason
 from kurabito.titles import ReleaseKind
@@ -50,7 +54,8 @@ class Inspected:
     """A download whose files are known, and not planned yet."""
 
     id: int
-    download_id: int
+    download_id: int | None
+    """None for files that a person imports."""
     folder: str
     files: tuple[InspectedFile, ...]
 
@@ -73,6 +78,10 @@ class FilingDecision:
     destination: Destination | None = None
     filed: tuple[PlannedFile, ...] = ()
     questions: tuple[FilingQuestion, ...] = ()
+    numbered: frozenset[str] = frozenset()
+    """The paths of files whose numbers a person said as the library uses them."""
+    unsafe: tuple[str, ...] = ()
+    """The programs among the files: nothing of such a download is used."""
 
 
 def unplanned(conn: Connection) -> list[int]:
@@ -92,28 +101,44 @@ def read_inspected(conn: Connection, inspection_id: int) -> Inspected | None:
 
 def decide(conn: Connection, inspected: Inspected) -> FilingDecision:
     """What becomes of the files; nothing is stored."""
-    download = read_download(conn, inspected.download_id)
+    download = None if inspected.download_id is None else read_download(conn, inspected.download_id)
     if download is None:
         return FilingDecision(inspected=inspected)
     series = download.series
-    destination = find_destination(conn, series.id, series.metadata_id, series.kind.value)
+    answers = answers_of(conn, inspected.id)
+    destination = find_destination(conn, series.id, series.metadata_id, series.kind.value, answers.library_id)
     if isinstance(destination, Reason):
         return FilingDecision(inspected=inspected, series_id=series.id, questions=(FilingQuestion(destination),))
     listed = [ListedFile(file.path, file.size) for file in inspected.files]
-    plan = plan_files(listed, read_context(conn, download, destination))
+    said = {path: one.said(series.id, series.title, series.season) for path, one in answers.of_files.items()}
+    plan = plan_files(listed, replace(read_context(conn, download, destination), said=said))
     return FilingDecision(
         inspected=inspected,
         series_id=series.id,
         destination=destination,
         filed=tuple(file for file in plan.of(FileAction.FILE) if file.target is not None),
-        questions=tuple(_questions(plan)),
+        questions=tuple(FilingQuestion(file.reason, file.path, file.candidates) for file in plan.of(FileAction.ASK)),
+        numbered=frozenset(path for path, one in said.items() if one.is_numbered),
+        unsafe=tuple(file.path for file in plan.of(FileAction.REFUSE)),
     )
 
 
 def store(conn: Connection, decision: FilingDecision, *, reserve: int) -> bool:
-    """Make the placements and questions of a decision; false when another did so meanwhile."""
+    """Make the placements and questions of a decision; false when another did so meanwhile.
+
+    What was placed or asked by an earlier plan of the same files stays; a question that is none any more is closed.
+    """
     if not conn.run(_SQL.note_planned, {"id": decision.inspected.id}):
         return False
+    _ask(conn, decision)
+    if decision.destination is not None and decision.series_id is not None and decision.filed:
+        _place(conn, decision, decision.destination, decision.series_id, reserve)
+    conn.notify()
+    return True
+
+
+def _ask(conn: Connection, decision: FilingDecision) -> None:
+    known = {path: found for found, path in conn.all(_SQL.open_questions, {"id": decision.inspected.id})}
     for question in decision.questions:
         values = {
             "inspection_id": decision.inspected.id,
@@ -121,11 +146,12 @@ def store(conn: Connection, decision: FilingDecision, *, reserve: int) -> bool:
             "reason": question.reason.stored(),
             "candidates": json.dumps([_candidate(work) for work in question.candidates], ensure_ascii=False),
         }
-        conn.run(_SQL.ask, values)
-    if decision.destination is not None and decision.series_id is not None and decision.filed:
-        _place(conn, decision, decision.destination, decision.series_id, reserve)
-    conn.notify()
-    return True
+        if (found := known.pop(question.path, None)) is None:
+            conn.run(_SQL.ask, values)
+        else:
+            conn.run(_SQL.ask_again, {**values, "question_id": found})
+    for found in known.values():
+        conn.run(_SQL.close_question, {"question_id": found})
 
 
 def episode_keys(work: Work) -> list[EpisodeKey]:
@@ -147,7 +173,12 @@ def episode_keys(work: Work) -> list[EpisodeKey]:
 def _place(conn: Connection, decision: FilingDecision, destination: Destination, series_id: int, reserve: int) -> None:
     library = destination.library
     mtimes = {file.path: file.mtime_ns for file in decision.inspected.files}
+    videos = {file.path: file for file in decision.filed}
+    placed = {path for (path,) in conn.all(_SQL.placed, {"id": decision.inspected.id})}
     for file in decision.filed:
+        if file.path in placed:
+            continue
+        video = videos.get(file.video or "")
         values = {
             "download_id": decision.inspected.download_id,
             "inspection_id": decision.inspected.id,
@@ -160,12 +191,29 @@ def _place(conn: Connection, decision: FilingDecision, destination: Destination,
             "mtime_ns": mtimes[file.path],
             "target": file.target,
             "reserve": reserve,
+            "named_by": named_by(file, video=video, is_numbered=(video or file).path in decision.numbered),
+            **_replaced(conn, library.id, file, video),
         }
         placement_id = conn.value(_SQL.place, values)
         if file.file_class is FileClass.VIDEO and file.work is not None and file.work.series_id == series_id:
             _note_episodes(conn, placement_id, series_id, episode_keys(file.work))
     if folder := destination.folder or _folder_of(decision.filed):
         destinations.remember(conn, series_id, library.id, folder)
+
+
+def _replaced(conn: Connection, library_id: int, file: PlannedFile, video: PlannedFile | None) -> dict[str, Any]:
+    """The file whose place a better one takes; a track takes that of the same name, if its video takes a place."""
+    path = file.target if video is not None and video.replaces is not None else file.replaces
+    row = None if path is None else conn.one(_SQL.ours, {"library_id": library_id, "path": path})
+    return replaced_file(path, row)
+
+
+def replaced_file(path: str | None, row: Row | None) -> dict[str, Any]:
+    """The columns of a placement that say whose place it takes: the file at a path, by its size and mtime, or none's."""
+    if path is None or row is None:
+        return {"replaces": None, "replaces_size": None, "replaces_mtime_ns": None, "trash_id": None}
+    size, mtime_ns = row
+    return {"replaces": path, "replaces_size": size, "replaces_mtime_ns": mtime_ns, "trash_id": uuid4().hex}
 
 
 def _note_episodes(conn: Connection, placement_id: int, series_id: int, keys: Sequence[EpisodeKey]) -> None:
@@ -181,12 +229,6 @@ def _folder_of(filed: Sequence[PlannedFile]) -> str | None:
     return folders.pop() if len(folders) == 1 else None
 
 
-def _questions(plan: FilePlan) -> list[FilingQuestion]:
-    if plan.refused is not None:
-        return [FilingQuestion(plan.refused)]
-    return [FilingQuestion(file.reason, file.path, file.candidates) for file in plan.of(FileAction.ASK)]
-
-
 def _candidate(work: Work) -> dict[str, Any]:
     return {
         "kind": work.kind.value,
@@ -194,4 +236,6 @@ def _candidate(work: Work) -> dict[str, Any]:
         "season": work.season,
         "episodes": list(work.episodes),
         "label": work.label,
+        "year": work.year,
+        "part": work.part,
     }

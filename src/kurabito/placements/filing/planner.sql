@@ -14,11 +14,33 @@ UPDATE inspections SET planned_at = :now, updated_at = :now WHERE id = :id AND s
 INSERT INTO filing_questions (inspection_id, path, reason, candidates, created_at)
 VALUES (:inspection_id, :path, :reason, :candidates, :now);
 
+-- name: open_questions
+SELECT id, path FROM filing_questions WHERE inspection_id = :id AND resolved_at IS NULL;
+
+-- name: ask_again
+UPDATE filing_questions SET reason = :reason, candidates = :candidates WHERE id = :question_id;
+
+-- name: close_question
+UPDATE filing_questions SET resolved_at = :now WHERE id = :question_id;
+
+-- name: placed
+SELECT source_path FROM placements WHERE inspection_id = :id AND source_path IS NOT NULL;
+
+-- name: ours
+-- A file that Kurabito put there, and that is still the one it was.
+SELECT file.size_bytes, file.mtime_ns FROM library_files AS file
+WHERE file.library_id = :library_id AND file.relative_path = :path AND file.is_missing = 0 AND EXISTS (
+    SELECT 1 FROM placements AS placement
+    WHERE placement.library_id = file.library_id AND placement.target_path = file.relative_path
+        AND placement.status = 'completed' AND placement.method <> 'found' AND placement.placed_inode = file.inode
+        AND placement.placed_device = file.device);
+
 -- name: place
 INSERT INTO placements (download_id, inspection_id, library_id, mode, fallbacks, source_root, source_path, size_bytes,
-                        source_mtime_ns, target_path, reserve_bytes, created_at, updated_at)
+                        source_mtime_ns, target_path, reserve_bytes, named_by, replaces_path, replaces_size_bytes,
+                        replaces_mtime_ns, trash_id, created_at, updated_at)
 VALUES (:download_id, :inspection_id, :library_id, :mode, :fallbacks, :source_root, :source_path, :size, :mtime_ns, :target,
-        :reserve, :now, :now)
+        :reserve, :named_by, :replaces, :replaces_size, :replaces_mtime_ns, :trash_id, :now, :now)
 RETURNING id;
 
 -- name: add_episode

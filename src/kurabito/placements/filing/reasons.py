@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
-from kurabito.reasons import Reason
+from kurabito.placements.plans.reasons import PlanReason
+from kurabito.reasons import Reason, reason_of
 
 
 class FilingReason(StrEnum):
@@ -20,3 +22,14 @@ class FilingReason(StrEnum):
 def because(code: FilingReason, **facts: Any) -> Reason[FilingReason]:
     """A reason of ours."""
     return Reason(code, facts)
+
+
+_OURS: Final = frozenset(FilingReason)
+
+
+def question_reason(stored: str) -> Reason[FilingReason] | Reason[PlanReason]:
+    """The reason of a question as it is stored: ours, or that of the plan."""
+    values = json.loads(stored)
+    if values["code"] in _OURS:
+        return reason_of(FilingReason, values)
+    return reason_of(PlanReason, values)

@@ -9,24 +9,13 @@ from typing import Any, Final
 
 from kurabito.db import Connection, Queries
 from kurabito.placements.filing import store
-from kurabito.placements.filing.reasons import FilingReason
+from kurabito.placements.filing.questions import FileQuestion, choosable_libraries, of_inspection
 from kurabito.placements.filing.store import Placement
-from kurabito.placements.plans.reasons import PlanReason
 from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.leased.retries import FilingStatus
-from kurabito.reasons import Reason, reason_of
 
 _SQL: Final = Queries("kurabito.placements.filing", "report.sql")
 _MOST: Final = 200
-_OURS: Final = frozenset({FilingReason.NO_LIBRARY.value, FilingReason.SEVERAL_LIBRARIES.value})
-
-
-@dataclass(frozen=True, slots=True)
-class OpenQuestion:
-    """What a person has to say before a file is filed; without a path it is about all of them."""
-
-    path: str | None
-    reason: Reason[FilingReason] | Reason[PlanReason]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +28,10 @@ class FilingReport:
     """Why they are not."""
     error_facts: Mapping[str, Any]
     placements: Sequence[Placement]
-    questions: Sequence[OpenQuestion]
+    questions: Sequence[FileQuestion]
+    """Those that are open, and those whose answer can be taken back."""
+    libraries: Sequence[tuple[int, str]] = ()
+    """The libraries that can be chosen, by id and name."""
 
 
 def report_of(conn: Connection, download_id: int) -> FilingReport | None:
@@ -48,19 +40,11 @@ def report_of(conn: Connection, download_id: int) -> FilingReport | None:
     if row is None:
         return None
     inspection_id, first_id, status, code, facts = row
-    questions = conn.all(_SQL.questions, {"id": inspection_id, "most": _MOST})
     return FilingReport(
         inspection=FilingStatus(status),
         error_code=None if code is None else ErrorCode(code),
         error_facts=json.loads(facts or "{}"),
         placements=store.page(conn, limit=_MOST, download_id=first_id)[::-1],
-        questions=[OpenQuestion(path, _reason(reason)) for path, reason in questions],
+        questions=of_inspection(conn, inspection_id),
+        libraries=choosable_libraries(conn),
     )
-
-
-def _reason(stored: str) -> Reason[FilingReason] | Reason[PlanReason]:
-    """The reason of a question: ours, or that of the plan."""
-    values = json.loads(stored)
-    if values["code"] in _OURS:
-        return reason_of(FilingReason, values)
-    return reason_of(PlanReason, values)

@@ -5,7 +5,3 @@ FROM downloads AS mine JOIN downloads AS download
 JOIN inspections AS inspection ON inspection.download_id = download.id
 WHERE mine.id = :download_id AND inspection.folder <> ''
 ORDER BY inspection.id LIMIT 1;
-
--- name: questions
-SELECT path, reason FROM filing_questions
-WHERE inspection_id = :id AND resolved_at IS NULL ORDER BY id LIMIT :most;

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Final
+from uuid import uuid4
 
 from kurabito.db import Connection, Database
 from kurabito.placements.errors import PlacementConflict
@@ -24,6 +25,8 @@ class PlacementChoice(StrEnum):
 
     KEEP_BOTH = "keep_both"
     """It gets a name with a number behind it."""
+    REPLACE = "replace"
+    """It takes the place of that file, which goes to the trash."""
     LEAVE = "leave"
     """It is not filed, and stays where it is."""
 
@@ -75,12 +78,33 @@ class Placements:
                 raise PlacementConflict(
                     f"no other file is in the way of placement {placement_id}, so there is no choice"
                 )
-            if choice is PlacementChoice.LEAVE:
-                store.leave(conn, placement_id)
-            else:
-                store.retry(conn, placement_id, _free_name(conn, found))
-                conn.notify()
+            match choice:
+                case PlacementChoice.LEAVE:
+                    store.leave(conn, placement_id)
+                case PlacementChoice.KEEP_BOTH:
+                    store.retry(conn, placement_id, _free_name(conn, found))
+                case PlacementChoice.REPLACE:
+                    _replace(conn, found)
+            conn.notify()
             return store.find(conn, placement_id)
+
+        return await self._database.write(write)
+
+    async def undo(self, placement_id: int) -> Placement:
+        """Have the file back whose place another took, and that one in the trash; the placement that does so.
+
+        Raises PlacementNotFound, or PlacementConflict when it took no place, or what it replaced is not in the trash any more.
+        """
+
+        def write(conn: Connection) -> Placement:
+            store.find(conn, placement_id)
+            made = store.undo(conn, placement_id, uuid4().hex)
+            if made is None:
+                raise PlacementConflict(
+                    f"placement {placement_id} replaced no file that is still in the trash, or its own file is not there any more"
+                )
+            conn.notify()
+            return store.find(conn, made)
 
         return await self._database.write(write)
 
@@ -89,6 +113,13 @@ class Placements:
         return await self._database.read(
             lambda conn: (store.count_failed(conn, most), store.count_questions(conn, most))
         )
+
+
+def _replace(conn: Connection, placement: Placement) -> None:
+    facts = placement.error_facts
+    if "size" not in facts or "mtime_ns" not in facts:
+        raise PlacementConflict(f"what has the name of placement {placement.id} is no file that could be replaced")
+    store.replace(conn, placement, size=facts["size"], mtime_ns=facts["mtime_ns"], trash_id=uuid4().hex)
 
 
 def numbered(target_path: str, number: int) -> str:

@@ -12,6 +12,7 @@ from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
 from kurabito.db.rows import ColumnList
 from kurabito.placements.filing.destination import Destination
+from kurabito.placements.filing.naming_facts import read_named_by
 from kurabito.placements.library_naming import naming_of
 from kurabito.placements.naming.numbering import (
     EntryNumbers,
@@ -25,6 +26,9 @@ from kurabito.placements.naming.presets import NamingSettings
 from kurabito.placements.naming.tokens import NameFacts
 from kurabito.placements.plans import PlanContext, ShowContext
 from kurabito.placements.plans.model import HadFile, ReleaseFacts
+from kurabito.placements.plans.paths import SplitPath
+from kurabito.placements.plans.reading import read_video
+from kurabito.protocol.enums import LibraryUpgrades
 from kurabito.titles import Episode
 
 _RECORD: Final = ColumnList(
@@ -56,27 +60,47 @@ def read_download(conn: Connection, download_id: int) -> DownloadFacts | None:
     return DownloadFacts(catalog_series.find(conn, series_id), title, tuple(numbers))
 
 
-def read_context(conn: Connection, download: DownloadFacts, destination: Destination) -> PlanContext:
-    """What is known before the names of the files are read."""
-    series = download.series
+@dataclass(frozen=True, slots=True)
+class NamedShow:
+    """What the files of a series are named and numbered by."""
+
+    names: tuple[str, ...]
+    facts: NameFacts
+    numbers: EntryNumbers
+    episode_count: int | None
+    has_tmdb: bool
+    """Its record says where it is at TMDB."""
+
+
+def read_show(conn: Connection, series: Series) -> NamedShow:
+    """What the files of a series are named by, as it is known now."""
     row = None if series.metadata_id is None else conn.one(_SQL.record, {"id": series.metadata_id})
     record = None if row is None else _RECORD.row(row)
     spans = () if record is None else _spans(conn, record, series)
+    return NamedShow(
+        names=_names(series, record),
+        facts=_facts(series, record),
+        numbers=EntryNumbers(season=series.season, tmdb=spans, before=_before(series)),
+        episode_count=None if record is None else record.episode_count,
+        has_tmdb=record is not None and record.tmdb_id is not None,
+    )
+
+
+def read_context(conn: Connection, download: DownloadFacts, destination: Destination) -> PlanContext:
+    """What is known before the names of the files are read."""
+    series = download.series
+    named = read_show(conn, series)
     episodes = conn.all(_SQL.episodes, {"series_id": series.id})
     show = ShowContext(
         series_id=series.id,
-        names=_names(series, record),
+        names=named.names,
         season=series.season,
         is_film=series.kind is SeriesKind.MOVIE,
         episode_offset=series.episode_offset,
-        episodes=_known(record, [_number(number) for kind, number, _ in episodes if kind == "tv"]),
-        had={
-            _number(number): HadFile(release=ReleaseFacts())
-            for kind, number, is_had in episodes
-            if kind == "tv" and is_had
-        },
-        numbers=EntryNumbers(season=series.season, tmdb=spans, before=_before(series)),
-        facts=_facts(series, record),
+        episodes=_known(named.episode_count, [_number(number) for kind, number in episodes if kind == "tv"]),
+        had=_had(conn, series.id, destination),
+        numbers=named.numbers,
+        facts=named.facts,
         folder=destination.folder,
         season_folders=destination.season_folders,
     )
@@ -84,13 +108,35 @@ def read_context(conn: Connection, download: DownloadFacts, destination: Destina
         shows=(show,),
         release_title=download.title,
         link_episodes=download.episodes,
-        naming=_naming(naming_of(conn, destination.library.id), record),
+        naming=_naming(naming_of(conn, destination.library.id), has_tmdb=named.has_tmdb),
     )
 
 
-def _naming(naming: NamingSettings, record: Any) -> NamingSettings:
+def _had(conn: Connection, series_id: int, destination: Destination) -> dict[Episode, HadFile]:
+    """What libraries have of the episodes. Only what Kurabito put into the library of new files gives way to a better one."""
+    library = destination.library
+    found: dict[Episode, HadFile] = {}
+    for number, library_id, path, is_placed, stored, source in conn.all(_SQL.had, {"series_id": series_id}):
+        is_ours = bool(is_placed) and library_id == library.id
+        found[_number(number)] = HadFile(
+            release=_release(stored, source) if is_ours else ReleaseFacts(),
+            replaceable=is_ours and library.upgrades is not LibraryUpgrades.NONE,
+            only_newer_version=library.upgrades is LibraryUpgrades.SAME_GROUP,
+            path=path if library_id == library.id else None,
+        )
+    return found
+
+
+def _release(stored: str | None, source: str | None) -> ReleaseFacts:
+    """What is known of the release that a file came from: what it was named by, else what its own name says."""
+    if stored is not None:
+        return read_named_by(stored).release
+    return read_video(SplitPath.of(source or "")).release
+
+
+def _naming(naming: NamingSettings, *, has_tmdb: bool) -> NamingSettings:
     """Numbers of TMDB for what TMDB has; what it does not have, or is not known to have, has only its own."""
-    if naming.numbering is NumberingScheme.TMDB and (record is None or record.tmdb_id is None):
+    if naming.numbering is NumberingScheme.TMDB and not has_tmdb:
         return replace(naming, numbering=NumberingScheme.ENTRY)
     return naming
 
@@ -100,11 +146,11 @@ def _names(series: Series, record: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in (series.title, *titles, *(one.name for one in series.aliases)) if name))
 
 
-def _known(record: Any, numbers: list[Episode]) -> frozenset[Episode]:
+def _known(episode_count: int | None, numbers: list[Episode]) -> frozenset[Episode]:
     """The numbers that a series has; none while it is not known how many there will be."""
-    if record is None or not record.episode_count:
+    if not episode_count:
         return frozenset()
-    return frozenset({*range(1, record.episode_count + 1), *numbers})
+    return frozenset({*range(1, episode_count + 1), *numbers})
 
 
 def _before(series: Series) -> int | None:

@@ -15,7 +15,15 @@ SELECT {record} FROM metadata WHERE id = :id;
 SELECT id, tmdb_season, air_date, episode_count FROM metadata WHERE tmdb_id = :tmdb_id AND tmdb_kind = 'tv';
 
 -- name: episodes
-SELECT kind, number,
-       EXISTS (SELECT 1 FROM episode_files AS had JOIN library_files AS file ON file.id = had.file_id
-               WHERE had.episode_id = episodes.id AND file.is_missing = 0)
-FROM episodes WHERE series_id = :series_id;
+SELECT kind, number FROM episodes WHERE series_id = :series_id;
+
+-- name: had
+-- The files of a library that episodes are in; what Kurabito put there, and is still that file, has what it was named by.
+SELECT episode.number, file.library_id, file.relative_path, placement.id IS NOT NULL, placement.named_by, placement.source_path
+FROM episodes AS episode JOIN episode_files AS had ON had.episode_id = episode.id
+JOIN library_files AS file ON file.id = had.file_id
+LEFT JOIN placements AS placement ON placement.library_id = file.library_id AND placement.target_path = file.relative_path
+    AND placement.status = 'completed' AND placement.method <> 'found' AND placement.placed_inode = file.inode
+    AND placement.placed_device = file.device
+WHERE episode.series_id = :series_id AND episode.kind = 'tv' AND file.is_missing = 0
+ORDER BY episode.number, placement.id;

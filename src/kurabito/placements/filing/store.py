@@ -23,7 +23,7 @@ _PLACEMENT: Final = ColumnList(
     "placement.id, placement.download_id, placement.library_id, library.name AS library, placement.mode, placement.fallbacks, "
     "placement.source_root, placement.source_path, placement.size_bytes, placement.target_path, placement.status, "
     "placement.method, placement.error_code, placement.error_facts, placement.retry_after, placement.created_at, "
-    "placement.finished_at"
+    "placement.finished_at, placement.replaces_path, entry.id IS NOT NULL AS is_in_trash"
 )
 _FILTERS: Final = {
     (False, False): "",
@@ -63,6 +63,10 @@ class Placement:
     """When a placement that waits is tried again."""
     created_at: datetime
     finished_at: datetime | None
+    replaces_path: str | None = None
+    """The file of the library whose place it takes, or took."""
+    is_undoable: bool = False
+    """That file is in the trash, and can come back."""
 
 
 def page(
@@ -90,6 +94,21 @@ def find(conn: Connection, placement_id: int) -> Placement:
 def retry(conn: Connection, placement_id: int, target_path: str | None = None) -> bool:
     """Have a placement that is not done tried again, now, and perhaps elsewhere; false when it is under way or done."""
     return conn.run(_SQL.retry, {"id": placement_id, "target_path": target_path}) == 1
+
+
+def replace(conn: Connection, placement: Placement, *, size: int, mtime_ns: int, trash_id: str) -> None:
+    """Have a placement take the place of the file that has its name, if that is still of this size and time."""
+    values = {"id": placement.id, "size": size, "mtime_ns": mtime_ns, "trash_id": trash_id}
+    conn.run(_SQL.replace, values)
+    retry(conn, placement.id)
+
+
+def undo(conn: Connection, placement_id: int, trash_id: str) -> int | None:
+    """Make the placement that brings the file back whose place another took; None when that cannot be."""
+    made = conn.value(_SQL.undo, {"id": placement_id, "trash_id": trash_id})
+    if made is not None:
+        conn.run(_SQL.undo_episodes, {"id": placement_id, "made": made})
+    return None if made is None else int(made)
 
 
 def leave(conn: Connection, placement_id: int) -> bool:
@@ -131,4 +150,6 @@ def _placement(values: Row) -> Placement:
         retry_at=None if row.retry_after is None else to_datetime(row.retry_after),
         created_at=to_datetime(row.created_at),
         finished_at=None if row.finished_at is None else to_datetime(row.finished_at),
+        replaces_path=row.replaces_path,
+        is_undoable=is_done and bool(row.is_in_trash),
     )

@@ -1,10 +1,12 @@
 -- name: page
 SELECT {placement} FROM placements AS placement JOIN library_roots AS library ON library.id = placement.library_id
+LEFT JOIN trash_entries AS entry ON entry.id = placement.trash_id AND entry.left_at IS NULL
 WHERE placement.id < :before {filter}
 ORDER BY placement.id DESC LIMIT :limit;
 
 -- name: get
 SELECT {placement} FROM placements AS placement JOIN library_roots AS library ON library.id = placement.library_id
+LEFT JOIN trash_entries AS entry ON entry.id = placement.trash_id AND entry.left_at IS NULL
 WHERE placement.id = :id;
 
 -- name: retry
@@ -29,3 +31,31 @@ SELECT count(*) FROM (SELECT 1 FROM placements WHERE status = 'failed' LIMIT :mo
 
 -- name: count_questions
 SELECT count(*) FROM (SELECT 1 FROM filing_questions WHERE resolved_at IS NULL LIMIT :most) AS found;
+
+-- name: replace
+UPDATE placements
+SET replaces_path = target_path, replaces_size_bytes = :size, replaces_mtime_ns = :mtime_ns, trash_id = :trash_id,
+    updated_at = :now
+WHERE id = :id AND status = 'failed';
+
+-- name: undo
+-- What it replaced comes back from the trash, and its own file goes there. It is named by what it was named by before.
+INSERT INTO placements (download_id, inspection_id, library_id, mode, source_path, size_bytes, target_path, reserve_bytes,
+                        replaces_path, replaces_size_bytes, replaces_mtime_ns, trash_id, named_by, created_at, updated_at)
+SELECT placement.download_id, placement.inspection_id, placement.library_id, 'move', entry.trash_path, entry.size_bytes,
+       placement.replaces_path, placement.reserve_bytes, file.relative_path, file.size_bytes, file.mtime_ns, :trash_id,
+       (SELECT earlier.named_by FROM placements AS earlier
+        WHERE earlier.library_id = placement.library_id AND earlier.target_path = placement.replaces_path
+            AND earlier.status = 'completed' AND earlier.id < placement.id
+        ORDER BY earlier.id DESC LIMIT 1), :now, :now
+FROM placements AS placement JOIN trash_entries AS entry ON entry.id = placement.trash_id AND entry.left_at IS NULL
+JOIN library_files AS file ON file.library_id = placement.library_id AND file.relative_path = placement.target_path
+    AND file.is_missing = 0
+WHERE placement.id = :id AND placement.status = 'completed' AND NOT EXISTS (
+    SELECT 1 FROM placements AS other WHERE other.library_id = placement.library_id
+        AND other.source_path = entry.trash_path AND other.status IN ('pending', 'running'))
+RETURNING id;
+
+-- name: undo_episodes
+INSERT INTO placement_episodes (placement_id, episode_id)
+SELECT :made, episode_id FROM placement_episodes WHERE placement_id = :id;

@@ -10,7 +10,14 @@ from kurabito.placements.errors import ValueUnknown
 from kurabito.placements.naming.presets import NamingSettings
 from kurabito.placements.naming.safe_names import twin_key
 from kurabito.placements.naming.sidecars import TrackTag
-from kurabito.placements.naming.targets import beside, episode_stem, film_stem, series_folder, with_extension
+from kurabito.placements.naming.targets import (
+    beside,
+    episode_stem,
+    extra_stem,
+    film_stem,
+    series_folder,
+    with_extension,
+)
 from kurabito.placements.naming.tokens import NameFacts, value_of
 
 
@@ -24,7 +31,11 @@ class FiledFile:
     tag: TrackTag | None = None
     """For a subtitle or audio file: it is named after its video."""
     folder: str | None = None
-    """The folder that its series was given once; None: the template says it."""
+    """The folder that its series keeps; None: the template says it."""
+    part: int | None = None
+    """Of a film in several files."""
+    is_extra: bool = False
+    """An opening, a trailer, a menu: it keeps its own name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +88,10 @@ class _Namer:
 
     def name(self, file: FiledFile) -> str:
         extension = file.path.rpartition(".")[2]
-        if file.is_film:
-            stem = film_stem(self._naming, file.facts, file.folder)
+        if file.is_extra:
+            stem = extra_stem(self._naming, file.facts, file.folder, film=file.is_film)
+        elif file.is_film:
+            stem = film_stem(self._naming, file.facts, file.folder, file.part)
         else:
             stem = episode_stem(self._naming, file.facts, file.folder or self._folder(file.facts))
         return with_extension(stem, extension) if file.tag is None else beside(stem, file.tag, self._naming, extension)

@@ -47,6 +47,13 @@ def _keys(work: Work) -> list[_Key]:
 
 
 def _settle(found: list[PlannedFile], places: list[int]) -> None:
+    chosen = [place for place in places if _is_said(found[place])]
+    if len(chosen) == 1:
+        for place in places:
+            if place not in chosen:
+                reason = because(PlanReason.NOT_CHOSEN, other=found[chosen[0]].path)
+                found[place] = replace(found[place], action=FileAction.LEAVE, reason=reason)
+        return
     newest = max(places, key=lambda place: found[place].release.version)
     best = found[newest]
     older = [place for place in places if place != newest]
@@ -64,6 +71,10 @@ def _settle(found: list[PlannedFile], places: list[int]) -> None:
             reason=because(PlanReason.TWO_FILES, others=others),
             candidates=(work,) if work else (),
         )
+
+
+def _is_said(video: PlannedFile) -> bool:
+    return video.reason.code is PlanReason.SAID
 
 
 def _is_older(video: PlannedFile, newest: PlannedFile) -> bool:
@@ -88,6 +99,7 @@ def ask_about_other_shows(
         and name
         and name not in known
         and not _is_named_after(name, known, video.work)
+        and not _is_said(video)
         else video
         for video, title, name in zip(videos, titles, named, strict=True)
     ]
@@ -109,9 +121,13 @@ def _left_if_had(video: PlannedFile, context: PlanContext) -> PlannedFile:
         return video
     show = next((one for one in context.shows if one.series_id == work.series_id and one.season == work.season), None)
     had = [show.had.get(episode) for episode in work.episodes] if show else []
-    if had and all(one is not None and not _gives_way(one, video.release) for one in had):
-        return replace(video, action=FileAction.LEAVE, reason=because(PlanReason.HAD))
-    return video
+    known = [one for one in had if one is not None]
+    if len(known) < len(had) or not had or _is_said(video):
+        return video
+    paths = {one.path for one in known if _gives_way(one, video.release)}
+    if len(paths) == 1 and (path := paths.pop()) is not None and all(one.path == path for one in known):
+        return replace(video, replaces=path, reason=because(PlanReason.BETTER, path=path))
+    return replace(video, action=FileAction.LEAVE, reason=because(PlanReason.HAD))
 
 
 def _gives_way(had: HadFile, new: ReleaseFacts) -> bool:
@@ -119,4 +135,4 @@ def _gives_way(had: HadFile, new: ReleaseFacts) -> bool:
         return False
     if had.release.group is not None and had.release.group == new.group:
         return new.version > had.release.version
-    return (new.resolution or 0) > (had.release.resolution or 0)
+    return not had.only_newer_version and (new.resolution or 0) > (had.release.resolution or 0)

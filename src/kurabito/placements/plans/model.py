@@ -109,6 +109,8 @@ class PlannedFile:
     """What it may be, where a person has to say."""
     target: str | None = None
     """Its path below the library; only for what is filed."""
+    replaces: str | None = None
+    """The path below the library of the file whose place it takes, because it is better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,20 @@ class HadFile:
     release: ReleaseFacts
     replaceable: bool = False
     """A better file may take its place."""
+    only_newer_version: bool = False
+    """Only a newer version of the same group's release may."""
+    path: str | None = None
+    """Where it is below the library; None where it is not in the one that new files go into."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaidFile:
+    """What a person said of a file."""
+
+    work: Work | None
+    """None: it stays where it is."""
+    is_numbered: bool = False
+    """Season and number are those that the library uses, and not as the entry counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +183,8 @@ class PlanContext:
     link_episodes: tuple[Episode, ...] = ()
     """The episodes that the download was fetched for, as the entry counts."""
     naming: NamingSettings = DEFAULT_NAMING
+    said: Mapping[str, SaidFile] = field(default_factory=dict)
+    """What a person said of files, by their paths; it outweighs their names."""
 
 
 NO_CONTEXT: Final = PlanContext()

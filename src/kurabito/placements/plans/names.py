@@ -68,7 +68,12 @@ class TargetNames:
             return extra_stem(self._naming, facts, folder, film=work.kind is WorkKind.FILM)
         if work.kind is WorkKind.FILM:
             return film_stem(self._naming, facts, folder, work.part)
-        numbered = _numbered(facts, work, show, self._naming)
+        said = self._context.said.get(file.path)
+        if said is not None and said.is_numbered and work.kind is WorkKind.EPISODE:
+            numbers = tuple(int(number) for number in work.episodes)
+            numbered: NameFacts | None = replace(facts, season=work.season, episode=numbers, absolute=numbers)
+        else:
+            numbered = _numbered(facts, work, show, self._naming)
         if numbered is None:
             return because(PlanReason.NO_MAPPING, season=work.season, episodes=list(work.episodes))
         season_folder = show.season_folders.get(numbered.season or 0) if show else None

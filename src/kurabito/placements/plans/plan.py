@@ -55,15 +55,26 @@ def plan_files(files: Sequence[ListedFile], context: PlanContext = NO_CONTEXT) -
     for place, one in enumerate(classes):
         if place not in planned:
             planned[place] = plan_beside(paths[place], one, finder, by_path)
-    return FilePlan(tuple(TargetNames(context).name([planned[place] for place in range(len(paths))])))
+    files_in_order = [_left_as_said(planned[place], context) for place in range(len(paths))]
+    return FilePlan(tuple(TargetNames(context).name(files_in_order)))
+
+
+def _left_as_said(file: PlannedFile, context: PlanContext) -> PlannedFile:
+    said = context.said.get(file.path)
+    if said is None or said.work is not None:
+        return file
+    return replace(file, action=FileAction.LEAVE, reason=because(PlanReason.SAID), candidates=())
 
 
 def _plan_videos(readings: Sequence[VideoReading], context: PlanContext) -> list[PlannedFile]:
     titles = shown_titles(readings)
     videos: list[PlannedFile] = []
     for reading, placed in zip(readings, place_videos(readings, context), strict=True):
-        work = placed.work
-        if work is not None and work.title and work.kind is not WorkKind.FILM and not context.shows:
+        work, reason, candidates = placed.work, placed.reason, placed.candidates
+        said = context.said.get(reading.path.path)
+        if said is not None and said.work is not None:
+            work, reason, candidates = said.work, because(PlanReason.SAID), ()
+        elif work is not None and work.title and work.kind is not WorkKind.FILM and not context.shows:
             work = replace(work, title=titles.get(fold_title(work.title), work.title))
         videos.append(
             PlannedFile(
@@ -71,10 +82,10 @@ def _plan_videos(readings: Sequence[VideoReading], context: PlanContext) -> list
                 size=reading.path.size,
                 file_class=FileClass.VIDEO,
                 action=FileAction.ASK if work is None else FileAction.FILE,
-                reason=placed.reason,
+                reason=reason,
                 work=work,
                 release=reading.release,
-                candidates=placed.candidates,
+                candidates=candidates,
             )
         )
     asked = ask_about_other_shows(videos, [reading.title for reading in readings], context)

@@ -37,7 +37,6 @@ LIBRARY_TABLES: Final = (
             "accepts": "what is filed into it",
             "placement_modes": "JSON list of how files come into it, the best first",
             "upgrades": "which better releases take the place of files that were filed into it",
-            "tidies": "1 when a download goes from its downloader once it is filed here and no longer seeded",
             "created_at": MOMENTS["created_at"],
             "updated_at": "when the keeper last changed any of this; scans and their schedule leave it alone",
         },

@@ -23,6 +23,7 @@ from kurabito.web.pages import Pages
 
 _DOWNLOADS: Final = 50
 _QUESTIONS: Final = 3
+_COUNTED: Final = 100
 _FILES: Final = 100
 
 
@@ -97,10 +98,11 @@ class _DownloadPages:
         shown = one_of(ShownStates, "show", asked.get("show") or ShownStates.UNDER_WAY)
         cursor, chosen = id_cursor(request), asked.get("downloader")
         module_id = id_of(chosen) if chosen else None
-        page, everyone, questions = await asyncio.gather(
+        page, everyone, questions, (_, unclear) = await asyncio.gather(
             page_of(self._downloads, shown, module_id=module_id, cursor=cursor, limit=_DOWNLOADS),
             self._downloaders.everyone(),
             self._conflicts.page(limit=_QUESTIONS),
+            self._placements.count_waiting(_COUNTED),
         )
         return self._pages.show(
             request,
@@ -114,6 +116,7 @@ class _DownloadPages:
             downloaders=everyone,
             policy=self._downloaders.policy,
             questions=questions.items,
+            unclear_files=unclear,
             more_questions=questions.next_cursor is not None,
             progress_state=progress_state,
             time_left=time_left,

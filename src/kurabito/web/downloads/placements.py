@@ -1,4 +1,4 @@
-"""What a person says about files on their way into a library: try it again, keep both, leave it."""
+"""What a person says about files on their way into a library: try it again, keep both, replace it, leave it."""
 
 from __future__ import annotations
 
@@ -24,6 +24,12 @@ def router(pages: Pages, placements: Placements) -> APIRouter:
         asked = await fields_of(request)
         choice = one_of(PlacementChoice, "choice", asked.get("choice") or "")
         await placements.resolve(id_of(placement_id), choice)
+        return pages.go(pages.addresses.within(asked.get("next") or "/downloads"))
+
+    @routes.post("/placements/{placement_id}/undo")
+    async def undo(request: Request, placement_id: str) -> Response:
+        asked = await fields_of(request)
+        await placements.undo(id_of(placement_id))
         return pages.go(pages.addresses.within(asked.get("next") or "/downloads"))
 
     return routes

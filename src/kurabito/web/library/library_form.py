@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from kurabito.library.libraries import LibrarySettings
-from kurabito.protocol.enums import HashAlgorithm, HashPolicy, LibraryIntake
+from kurabito.protocol.enums import HashAlgorithm, HashPolicy, LibraryIntake, LibraryUpgrades
 from kurabito.protocol.leased.placements import PlacementMode
 from kurabito.web.forms import CHECKED, Form, offered, one_of, seconds_of
 
@@ -31,6 +31,7 @@ class LibraryForm(Form):
         "ignored",
         "accepts",
         "placement_modes",
+        "upgrades",
     )
 
     @classmethod
@@ -47,6 +48,7 @@ class LibraryForm(Form):
                 "ignored": "\n".join(settings.ignored),
                 "accepts": settings.accepts.value,
                 "placement_modes": " ".join(settings.placement_modes),
+                "upgrades": settings.upgrades.value,
             }
         )
 
@@ -73,4 +75,5 @@ class LibraryForm(Form):
                 one_of(PlacementMode, "placement_modes", mode)
                 for mode in (self.value("placement_modes") or MODES[0]).split()
             ),
+            upgrades=one_of(LibraryUpgrades, "upgrades", self.value("upgrades") or LibraryUpgrades.SAME_GROUP.value),
         )

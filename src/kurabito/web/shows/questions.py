@@ -14,17 +14,21 @@ from kurabito.catalog.identity.questions import QuestionStatus
 from kurabito.catalog.identity.relink import Relinker
 from kurabito.catalog.identity.service import Questions
 from kurabito.catalog.states import SeriesState
+from kurabito.placements.filing.service import Placements
 from kurabito.web.forms import count_of, fields_of, id_cursor, id_of, one_of
 from kurabito.web.pages import Pages
 
 _QUESTIONS: Final = 20
 _RELINKS: Final = 3
+_COUNTED: Final = 100
 _MOVED: Final = 100
 _PATH: Final = "/questions"
 _ASKED: Final = (QuestionStatus.OPEN, QuestionStatus.DISMISSED)
 
 
-def router(pages: Pages, questions: Questions, relinker: Relinker, catalog: Catalog) -> APIRouter:
+def router(
+    pages: Pages, questions: Questions, relinker: Relinker, catalog: Catalog, placements: Placements
+) -> APIRouter:
     """The questions, and what can be said to each."""
     routes = APIRouter()
 
@@ -32,6 +36,7 @@ def router(pages: Pages, questions: Questions, relinker: Relinker, catalog: Cata
     async def overview(request: Request) -> Response:
         asked, cursor = request.query_params, id_cursor(request)
         shown = one_of(QuestionStatus, "status", asked.get("status") or QuestionStatus.OPEN)
+        _, unclear = await placements.count_waiting(_COUNTED)
         return pages.show(
             request,
             "questions.html",
@@ -40,6 +45,7 @@ def router(pages: Pages, questions: Questions, relinker: Relinker, catalog: Cata
             statuses=_ASKED,
             cursor=cursor,
             against=SPEAK_AGAINST,
+            unclear_files=unclear,
             read_again=await relinker.count_waiting(),
             relinks=(await relinker.page(limit=_RELINKS)).items if shown is QuestionStatus.OPEN else [],
             offsets=await catalog.missing_offsets() if shown is QuestionStatus.OPEN else [],

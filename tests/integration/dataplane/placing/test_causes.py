@@ -131,6 +131,57 @@ def test_a_name_that_is_too_long(desk: Desk) -> None:
     assert desk.outcome(placement) == ("failed", None, "NAME_TOO_LONG")
 
 
+@pytest.mark.parametrize("kind", ["replace", "rename"])
+class TestWhatLeavesAPlace:
+    """The same causes, where a file that the library has is replaced or renamed."""
+
+    def ask(self, desk: Desk, kind: str, target: str = TARGET) -> tuple[int, Path]:
+        """The placement, and the file that is there until it is done."""
+        there = desk.shelf.path(TARGET if kind == "replace" else "old/name.mkv")
+        there.parent.mkdir(exist_ok=True)
+        there.write_bytes(b"first version")
+        if kind == "rename":
+            return desk.ask(there, target, "rename", within=True), there
+        return desk.ask(desk.download("v2.mkv", b"second version"), target, "copy", replaces=there), there
+
+    def test_a_disk_that_can_only_be_read(self, desk: Desk, small_disk: Path, kind: str) -> None:
+        placement, there = self.ask(desk, kind)
+        subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+        desk.work()
+        assert desk.row(placement)["error_code"] == "READ_ONLY"
+        assert there.read_bytes() == b"first version"
+        subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
+        goes_on(desk, placement)
+
+    def test_a_disk_that_is_not_mounted(self, desk: Desk, kind: str) -> None:
+        desk.shelf.put("known.mkv")
+        placement, there = self.ask(desk, kind)
+        folder = desk.shelf.path("")
+        folder.rename(folder.with_name("on the disk"))
+        folder.mkdir()
+        desk.work()
+        assert desk.row(placement)["error_code"] == "ROOT_EMPTY"
+        assert list(folder.iterdir()) == []
+        folder.rmdir()
+        folder.with_name("on the disk").rename(folder)
+        assert there.read_bytes() == b"first version"
+        goes_on(desk, placement)
+
+    def test_a_name_that_is_too_long(self, desk: Desk, kind: str) -> None:
+        placement, there = self.ask(desk, kind, f"Show/{'x' * 300}.mkv")
+        desk.work()
+        assert desk.outcome(placement)[::2] == ("failed", "NAME_TOO_LONG")
+        assert there.read_bytes() == b"first version"
+
+    def test_a_name_that_another_file_got_meanwhile(self, desk: Desk, kind: str) -> None:
+        placement, there = self.ask(desk, kind, "Show/another.mkv")
+        desk.shelf.put("Show/another.mkv", b"laid there by another program")
+        desk.work()
+        assert desk.outcome(placement)[::2] == ("failed", "TARGET_EXISTS")
+        assert there.read_bytes() == b"first version"
+        assert desk.shelf.path("Show/another.mkv").read_bytes() == b"laid there by another program"
+
+
 def test_a_library_that_is_being_removed(desk: Desk) -> None:
     desk.shelf.run("UPDATE library_roots SET removing_since = :now WHERE id = 1")
     placement = desk.ask(desk.download("a.mkv"), TARGET, "link")

@@ -689,7 +689,10 @@ CREATE TABLE offline_imports (
     file_name   text    NOT NULL,
     entries     bigint  NOT NULL,
     skipped     bigint  NOT NULL,
-    imported_at bigint  NOT NULL
+    imported_at bigint  NOT NULL,
+    -- Which rows of offline_dumps it is made of, and when the index was made of it; NULL while that is not done.
+    edition     bigint NOT NULL DEFAULT 0,
+    joined_at   bigint
 );
 
 -- What each dump says of each of its entries. The index is made of them again after every import.

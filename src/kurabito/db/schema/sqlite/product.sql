@@ -665,7 +665,10 @@ CREATE TABLE offline_imports (
     file_name   TEXT    NOT NULL,
     entries     INTEGER NOT NULL,
     skipped     INTEGER NOT NULL,
-    imported_at INTEGER NOT NULL
+    imported_at INTEGER NOT NULL,
+    -- Which rows of offline_dumps it is made of, and when the index was made of it; NULL while that is not done.
+    edition     INTEGER NOT NULL DEFAULT 0,
+    joined_at   INTEGER
 );
 
 -- What each dump says of each of its entries. The index is made of them again after every import.

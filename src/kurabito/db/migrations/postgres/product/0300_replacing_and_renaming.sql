@@ -22,10 +22,9 @@ CREATE INDEX ix_placements_named ON placements (library_id, id) WHERE named_by I
 -- What took the place of a file in the trash; it may go for good while that is there.
 ALTER TABLE trash_entries ADD COLUMN successor_path text;
 
--- Which better releases take the place of files that Kurabito put there, and whether downloads go once they are filed.
+-- Which better releases take the place of files that Kurabito put there.
 ALTER TABLE library_roots ADD COLUMN upgrades text NOT NULL DEFAULT 'same_group'
     CHECK (upgrades IN ('none', 'same_group', 'anything'));
-ALTER TABLE library_roots ADD COLUMN tidies integer NOT NULL DEFAULT 0 CHECK (tidies IN (0, 1));
 
 -- What a person said; kept, so that it can be taken back.
 ALTER TABLE filing_questions ADD COLUMN answer text;

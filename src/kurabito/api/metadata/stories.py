@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from kurabito.api.metadata.records import MetadataId
 from kurabito.metadata.episodes import KnownEpisode
-from kurabito.metadata.extras.service import ExtrasService, RecordStory
+from kurabito.metadata.stories.service import RecordStory, StoryService
 from kurabito.site.errors import documented
 
 
@@ -44,21 +44,21 @@ class StoryAnswer(BaseModel):
     @classmethod
     def of(cls, story: RecordStory) -> Self:
         return cls(
-            summaries=dict(story.extras.summaries),
-            backdrop_url=story.extras.backdrop_url,
-            ended_on=story.extras.ended_on,
-            refreshed_at=story.extras.refreshed_at,
+            summaries=dict(story.told.summaries),
+            backdrop_url=story.told.backdrop_url,
+            ended_on=story.told.ended_on,
+            refreshed_at=story.told.refreshed_at,
             episodes=[KnownEpisodeAnswer.of(episode) for episode in story.episodes],
         )
 
 
-def router(extras: ExtrasService) -> APIRouter:
+def router(stories: StoryService) -> APIRouter:
     """The route of what is told."""
     routes = APIRouter(prefix="/api/v1/metadata", tags=["metadata"])
 
     @routes.get("/{metadata_id}/story", responses=documented(404, 422))
     async def get_story(metadata_id: MetadataId) -> StoryAnswer:
         """Episodes with titles and days, summaries in several languages, a backdrop, and when it ended."""
-        return StoryAnswer.of(await extras.story(metadata_id))
+        return StoryAnswer.of(await stories.story(metadata_id))
 
     return routes

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.metadata.extras import refresh
-from kurabito.metadata.extras.refresh import EXTRAS
-from kurabito.metadata.extras.store import Extras, extras_of
 from kurabito.metadata.franchises import episodes_known
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.posters.cleanup import PosterCleanup
 from kurabito.metadata.records import RecordKind, TmdbKind
 from kurabito.metadata.sources import offline
 from kurabito.metadata.sources.bangumi_data import OfflineEntry
+from kurabito.metadata.stories import refresh
+from kurabito.metadata.stories.refresh import STORIES
+from kurabito.metadata.stories.store import Story, story_of
 from kurabito.runtime import Registry, Worker
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 SHOW: dict[str, Any] = {"tmdb_id": 100, "tmdb_kind": TmdbKind.TV, "tmdb_season": 1}
 
 
-def told(desk: Desk, metadata_id: int) -> Extras:
-    return desk.database.read_blocking(lambda conn: extras_of(conn, metadata_id))
+def told(desk: Desk, metadata_id: int) -> Story:
+    return desk.database.read_blocking(lambda conn: story_of(conn, metadata_id))
 
 
 def episodes(desk: Desk, metadata_id: int) -> list[tuple[int | float | None, str | None, date | None]]:
@@ -42,7 +42,7 @@ async def refreshed(desk: Desk) -> dict[str, Any]:
     registry = Registry()
     desk.runner.join(registry)
     async with Worker(desk.queue, registry):
-        task = await desk.queue.wait((await desk.queue.enqueue(EXTRAS)).id, timeout=60)
+        task = await desk.queue.wait((await desk.queue.enqueue(STORIES)).id, timeout=60)
     assert task.state == "succeeded", task.last_error
     result: dict[str, Any] = task.result
     return result
@@ -71,18 +71,18 @@ async def test_a_sync_is_followed_by_what_is_told_of_the_records(desk: Desk, sho
     desk.runner.join(registry)
     async with Worker(desk.queue, registry):
         await desk.queue.wait(await desk.runner.begin_sync(), timeout=60)
-        (follow_up,) = (await desk.queue.list(task_type=EXTRAS)).items
+        (follow_up,) = (await desk.queue.list(task_type=STORIES)).items
         done = await desk.queue.wait(follow_up.id, timeout=60)
     assert done.result == {"records": 1, "failed": 0, "left": 0, "backdrops": 1, "backdrops_failed": 0}
-    extras = told(desk, one)
-    assert dict(extras.summaries) == {
+    story = told(desk, one)
+    assert dict(story.summaries) == {
         "ja": "100 (ja-JP)",
         "en": "100 (en-US)",
         "zh-Hans": "100 (zh-CN)",
         "zh-Hant": "100 (zh-TW)",
     }
-    assert (extras.backdrop_url or "").startswith("/posters/")
-    assert extras.ended_on == date(2020, 1, 12)
+    assert (story.backdrop_url or "").startswith("/posters/")
+    assert story.ended_on == date(2020, 1, 12)
     # A number is no title, so the second has its Japanese one.
     assert episodes(desk, one) == [(1, "1 (en-US)", date(2020, 1, 5)), (2, "2 (ja-JP)", date(2020, 1, 12))]
     # The sync asks for the poster, and then one of each: details, and the season in three more languages.

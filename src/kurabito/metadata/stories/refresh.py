@@ -19,16 +19,16 @@ from kurabito.logs import get_logger
 from kurabito.metadata import episodes
 from kurabito.metadata.episodes import EpisodeSource, KnownEpisode, key_of
 from kurabito.metadata.errors import BgmtvError, PosterError, PosterNotStored, TmdbError
-from kurabito.metadata.extras import store
-from kurabito.metadata.extras.sources import ToldByTmdb, ask_tmdb, requests_for
 from kurabito.metadata.franchises import episodes_known
 from kurabito.metadata.posters.downloads import PosterDownloads
 from kurabito.metadata.records import Details, Metadata, RecordKind
 from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sources.tmdb import TmdbClient
+from kurabito.metadata.stories import store
+from kurabito.metadata.stories.sources import ToldByTmdb, ask_tmdb, requests_for
 from kurabito.runtime import Registry, TaskContext
 
-EXTRAS: Final = "metadata.extras"
+STORIES: Final = "metadata.stories"
 TMDB_BUDGET: Final = 800
 BGM_BUDGET: Final = 300
 """Requests of one run; one a second makes five minutes."""
@@ -47,7 +47,7 @@ _log = get_logger(__name__)
 
 
 @dataclass(slots=True)
-class ExtrasRefreshed:
+class StoriesRefreshed:
     """What a run came to."""
 
     records: int = 0
@@ -83,7 +83,7 @@ class HostBudget:
         self._troubles = 0
 
 
-class ExtrasRefresh:
+class StoryRefresh:
     """Asks for what is told of the records beside their posters and ids."""
 
     def __init__(
@@ -97,11 +97,11 @@ class ExtrasRefresh:
 
     def join(self, registry: Registry) -> None:
         """Register the task."""
-        registry.task(EXTRAS, concurrency=1)(self.refresh)
+        registry.task(STORIES, concurrency=1)(self.refresh)
 
-    async def refresh(self, ctx: TaskContext) -> ExtrasRefreshed:
+    async def refresh(self, ctx: TaskContext) -> StoriesRefreshed:
         """Ask for every record that is due. Each is written at once, so that a crash repeats one record at most."""
-        done, budgets = ExtrasRefreshed(), {"tmdb": HostBudget(TMDB_BUDGET), "bgm": HostBudget(BGM_BUDGET)}
+        done, budgets = StoriesRefreshed(), {"tmdb": HostBudget(TMDB_BUDGET), "bgm": HostBudget(BGM_BUDGET)}
         after = 0
         while due := await self._database.read(partial(store.due_records, after=after, limit=_CHUNK)):
             for record in due:
@@ -115,7 +115,7 @@ class ExtrasRefresh:
             after = remote[-1][0]
         return done
 
-    async def _refresh(self, record: Metadata, budgets: dict[str, HostBudget], done: ExtrasRefreshed) -> None:
+    async def _refresh(self, record: Metadata, budgets: dict[str, HostBudget], done: StoriesRefreshed) -> None:
         details = record.details
         asks_tmdb = self._tmdb.is_on and details.tmdb_id is not None
         asks_bgm = details.bgm_id is not None and details.kind is not RecordKind.MOVIE
@@ -128,7 +128,7 @@ class ExtrasRefresh:
             told = await self._ask_tmdb(details, budgets["tmdb"]) if asks_tmdb else ToldByTmdb()
         except (TmdbError, BgmtvError) as error:
             done.failed += 1
-            _log.warning("extras not refreshed", metadata_id=record.id, code=error.code, problem=str(error))
+            _log.warning("story not refreshed", metadata_id=record.id, code=error.code, problem=str(error))
             put_off = partial(store.note_failure, metadata_id=record.id, first_after=_AFTER_FAILURE, most_after=_AIRING)
             await self._database.write(put_off)
             return
@@ -144,7 +144,7 @@ class ExtrasRefresh:
         with budget.request():
             return await ask_tmdb(self._tmdb, details)
 
-    async def _fetch_backdrop(self, metadata_id: int, url: str, done: ExtrasRefreshed) -> None:
+    async def _fetch_backdrop(self, metadata_id: int, url: str, done: StoriesRefreshed) -> None:
         try:
             path: str | None = await self._downloads.fetch(url)
             done.backdrops += 1
@@ -167,7 +167,7 @@ def _keep(conn: Connection, record: Metadata, told: ToldByTmdb, listed: Sequence
             episodes.keep_lists(conn, source, {key: found})
     today = to_datetime(conn.now()).date()
     ended_on = _end(details, episodes_known(conn, details), today)
-    store.keep_extras(
+    store.keep_story(
         conn,
         record.id,
         summaries=told.summaries,

@@ -8,19 +8,19 @@ from functools import partial
 from kurabito.db import Connection, Database
 from kurabito.metadata import records
 from kurabito.metadata.episodes import KnownEpisode
-from kurabito.metadata.extras.store import Extras, extras_of
 from kurabito.metadata.franchises import episodes_known
+from kurabito.metadata.stories.store import Story, story_of
 
 
 @dataclass(frozen=True, slots=True)
 class RecordStory:
     """What is told of a record, and its episodes."""
 
-    extras: Extras
+    told: Story
     episodes: list[KnownEpisode]
 
 
-class ExtrasService:
+class StoryService:
     """What is told of the records of one database."""
 
     def __init__(self, database: Database) -> None:
@@ -33,4 +33,4 @@ class ExtrasService:
 
 def _story(conn: Connection, metadata_id: int) -> RecordStory:
     details = records.find(conn, metadata_id).details
-    return RecordStory(extras_of(conn, metadata_id), episodes_known(conn, details))
+    return RecordStory(story_of(conn, metadata_id), episodes_known(conn, details))

@@ -1,4 +1,4 @@
-"""Extras as the database keeps them, and which records are due."""
+"""Stories as the database keeps them, and which records are due."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.metadata.records import OWN_RECORD, Metadata, record_of
 
-# The ids that extras were asked by; a record that has others by now is due.
+# The ids that a story was asked by; a record that has others by now is due.
 _ASKED_BY: Final = (
     "coalesce(metadata.bgm_id, 0) || ' ' || coalesce(metadata.tmdb_kind, '') || ' ' || coalesce(metadata.tmdb_id, 0) "
     "|| ' ' || coalesce(metadata.tmdb_season, 1)"
 )
 _REMOTE: Final = "backdrop_url IS NOT NULL AND substr(backdrop_url, 1, 9) <> '/posters/'"
-_SQL: Final = Queries("kurabito.metadata.extras", "store.sql", record=OWN_RECORD, asked_by=_ASKED_BY, is_remote=_REMOTE)
+_SQL: Final = Queries(
+    "kurabito.metadata.stories", "store.sql", record=OWN_RECORD, asked_by=_ASKED_BY, is_remote=_REMOTE
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Extras:
+class Story:
     """What is told of a record beside its poster and its ids."""
 
     summaries: Mapping[str, str] = field(default_factory=dict)
@@ -38,13 +40,13 @@ class Extras:
         return self.summaries.get(language)
 
 
-def extras_of(conn: Connection, metadata_id: int) -> Extras:
+def story_of(conn: Connection, metadata_id: int) -> Story:
     """What is told of a record; nothing before it was asked for."""
     row = conn.one(_SQL.get, {"id": metadata_id})
     if row is None:
-        return Extras()
+        return Story()
     summaries, backdrop_url, ended_on, refreshed_at = row
-    return Extras(
+    return Story(
         json.loads(summaries),
         backdrop_url if backdrop_url and backdrop_url.startswith("/posters/") else None,
         date.fromisoformat(ended_on) if ended_on else None,
@@ -57,7 +59,7 @@ def due_records(conn: Connection, *, after: int, limit: int) -> list[Metadata]:
     return [record_of(row) for row in conn.all(_SQL.due, {"after": after, "limit": limit})]
 
 
-def keep_extras(
+def keep_story(
     conn: Connection,
     metadata_id: int,
     *,

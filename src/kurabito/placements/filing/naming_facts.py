@@ -1,0 +1,70 @@
+"""What a file was named by, kept with its placement: so that another naming, or another title, can name it again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from kurabito.placements.naming.sidecars import TrackFlag, TrackTag
+from kurabito.placements.plans.model import FileClass, PlannedFile, ReleaseFacts, Work, WorkKind
+from kurabito.placements.plans.paths import SplitPath
+
+_WORK: Final = ("title", "season", "label", "year", "part", "series_id")
+_RELEASE: Final = ("group", "resolution", "source", "version")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedBy:
+    """What a file was named by."""
+
+    file_class: FileClass
+    work: Work
+    release: ReleaseFacts
+    original: str
+    """Its own name, without extension."""
+    tag: TrackTag | None = None
+    is_numbered: bool = False
+    """A person said season and number as the library uses them."""
+
+
+def named_by(file: PlannedFile, *, video: PlannedFile | None, is_numbered: bool) -> str | None:
+    """What a planned file is named by, to be stored; a track by its video. None for what has no work."""
+    leading = video or file
+    work = leading.work
+    if work is None:
+        return None
+    values: dict[str, Any] = {
+        "class": file.file_class.value,
+        "kind": work.kind.value,
+        "episodes": list(work.episodes),
+        "original": SplitPath.of(leading.path).stem,
+        **{name: getattr(work, name) for name in _WORK},
+        **{name: getattr(leading.release, name) for name in _RELEASE},
+    }
+    if file.tag is not None:
+        values |= {"languages": file.tag.languages, "flags": file.tag.flags, "track": file.tag.title}
+    if is_numbered:
+        values["is_numbered"] = True
+    return json.dumps({name: value for name, value in values.items() if value is not None}, ensure_ascii=False)
+
+
+def read_named_by(stored: str) -> NamedBy:
+    """The same, as it was stored."""
+    values: dict[str, Any] = json.loads(stored)
+    work = Work(
+        kind=WorkKind(values["kind"]),
+        episodes=tuple(values["episodes"]),
+        **{name: values.get(name) for name in _WORK},
+    )
+    has_tag = "languages" in values
+    return NamedBy(
+        file_class=FileClass(values["class"]),
+        work=work,
+        release=ReleaseFacts(**{name: values[name] for name in _RELEASE if name in values}),
+        original=values["original"],
+        tag=TrackTag(tuple(values["languages"]), tuple(map(TrackFlag, values["flags"])), values.get("track"))
+        if has_tag
+        else None,
+        is_numbered=bool(values.get("is_numbered")),
+    )

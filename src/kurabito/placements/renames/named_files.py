@@ -1,0 +1,127 @@
+"""The files of a library that have a name from us, and what they would be named by now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from kurabito.catalog import series as catalog_series
+from kurabito.catalog.errors import SeriesNotFound
+from kurabito.db import Connection, Queries
+from kurabito.placements.filing.naming_facts import NamedBy, read_named_by
+from kurabito.placements.filing.show_facts import NamedShow, read_show
+from kurabito.placements.naming.numbering import EntryNumbers, NumberingScheme, number_episodes, special_number
+from kurabito.placements.naming.presets import NamingSettings
+from kurabito.placements.naming.renames import FiledFile
+from kurabito.placements.naming.tokens import NameFacts
+from kurabito.placements.plans.model import FileClass, WorkKind
+
+_SQL: Final = Queries("kurabito.placements.renames", "renames.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFile:
+    """A file that Kurabito put into a library."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    named_by: str
+    """As it is stored."""
+
+
+def named_files(conn: Connection, library_id: int) -> dict[str, NamedFile]:
+    """Those of a library that are still the files that were put there, by their paths."""
+    rows = conn.all(_SQL.named, {"library_id": library_id})
+    return {path: NamedFile(path, size, mtime_ns, stored) for path, size, mtime_ns, stored in rows}
+
+
+def known_paths(conn: Connection, library_id: int) -> list[str]:
+    """The paths of all files of a library."""
+    return [path for (path,) in conn.all(_SQL.paths, {"library_id": library_id})]
+
+
+def filed_files(
+    conn: Connection, library_id: int, naming: NamingSettings, files: Mapping[str, NamedFile]
+) -> Iterator[FiledFile]:
+    """The same files with what a naming needs: titles and numbers as they are known now."""
+    shows = _Shows(conn, library_id)
+    for file in files.values():
+        by = read_named_by(file.named_by)
+        show = shows.of(by.work.series_id)
+        yield FiledFile(
+            file.path,
+            _facts(by, show, naming),
+            is_film=by.work.kind is WorkKind.FILM,
+            tag=by.tag,
+            folder=None if show is None else show.folder,
+            part=by.work.part,
+            is_extra=by.file_class is FileClass.EXTRA,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Show:
+    named: NamedShow
+    folder: str | None
+    """The folder that the user has it in; it keeps its name."""
+
+
+class _Shows:
+    """The series of a library, each read once."""
+
+    def __init__(self, conn: Connection, library_id: int) -> None:
+        self._conn = conn
+        self._folders: dict[int, str] = dict(conn.all(_SQL.own_folders, {"library_id": library_id}))
+        self._known: dict[int, _Show | None] = {}
+
+    def of(self, series_id: int | None) -> _Show | None:
+        if series_id is None:
+            return None
+        if series_id not in self._known:
+            self._known[series_id] = self._read(series_id)
+        return self._known[series_id]
+
+    def _read(self, series_id: int) -> _Show | None:
+        try:
+            series = catalog_series.find(self._conn, series_id)
+        except SeriesNotFound:
+            return None
+        return _Show(read_show(self._conn, series), self._folders.get(series_id))
+
+
+def _facts(by: NamedBy, show: _Show | None, naming: NamingSettings) -> NameFacts:
+    work, release = by.work, by.release
+    known = NameFacts(title=work.title, year=work.year) if show is None else show.named.facts
+    season, episodes, absolute = _numbers(by, show, naming)
+    return replace(
+        known,
+        season=season,
+        episode=episodes,
+        absolute=absolute,
+        special=work.label,
+        group=release.group,
+        resolution=release.resolution,
+        source=release.source,
+        version=release.version if release.version > 1 else None,
+        original=by.original,
+    )
+
+
+def _numbers(
+    by: NamedBy, show: _Show | None, naming: NamingSettings
+) -> tuple[int | None, tuple[int, ...], tuple[int, ...]]:
+    """Season, number and absolute number as the library counts; nothing where that is not known."""
+    work = by.work
+    entry = EntryNumbers(season=work.season or 1, before=0) if show is None else show.named.numbers
+    if work.kind is WorkKind.SPECIAL:
+        number = special_number(work.label or "", entry)
+        return 0, () if number is None else (number,), ()
+    numbers = tuple(int(number) for number in work.episodes)
+    if by.is_numbered:
+        return work.season, numbers, numbers
+    has_record = show is not None and show.named.has_tmdb
+    is_own = naming.numbering is NumberingScheme.TMDB and not has_record
+    found = number_episodes(numbers, NumberingScheme.ENTRY if is_own else naming.numbering, entry)
+    return (None, (), ()) if found is None else (found.season, found.episodes, found.absolute)

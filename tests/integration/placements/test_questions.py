@@ -1,0 +1,109 @@
+"""What a plan could not decide is asked, answered once, and the answer can be taken back until its file is filed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kurabito.errors import InvalidInput
+from kurabito.placements.errors import FilingQuestionNotFound, PlacementConflict
+from kurabito.placements.filing.answers import AnswerChoice, SaidAnswer
+from kurabito.placements.filing.questions import FileQuestions
+from kurabito.placements.plans.model import WorkKind
+
+if TYPE_CHECKING:
+    from tests.integration.placements.conftest import House
+
+OURS = "[Kura] Yoru no Kurabito - 01 [1080p].mkv"
+THEIRS = "[Other] Yoru no Kurabito - 01 [1080p].mkv"
+PLACED = "Yoru no Kurabito/Season 01/Yoru no Kurabito S01E01"
+FIRST = SaidAnswer(choice=AnswerChoice.FILE, season=1, episodes=(1,))
+
+
+async def test_one_of_two_files_is_chosen_and_its_subtitle_goes_along(house: House) -> None:
+    series, asked = house.series("Yoru no Kurabito"), FileQuestions(house.shelf.database)
+    files = {OURS: b"ours", THEIRS: b"theirs", THEIRS.replace(".mkv", ".sc.ass"): b"subtitle"}
+    house.download(series, "Yoru no Kurabito 01", files)
+    await house.settle()
+    questions = {one.path: one for one in await asked.page()}
+    assert {one.reason.code for one in questions.values()} == {"two_files"}
+    assert questions[THEIRS].candidates[0]["episodes"] == [1]
+    assert house.library() == {}
+
+    answered = await asked.answer(questions[THEIRS].id, FIRST)
+    assert answered.answer == FIRST
+    with pytest.raises(PlacementConflict, match="answered already"):
+        await asked.answer(answered.id, FIRST)
+    # Nothing was placed yet, so it can still be taken back.
+    await house.loop.step()
+    await asked.take_back(answered.id)
+    await house.settle()
+    assert house.library() == {}
+    assert {one.path for one in await asked.page()} == {OURS, THEIRS}
+
+    await asked.answer(answered.id, FIRST)
+    await house.settle()
+    assert house.library() == {f"{PLACED}.mkv": b"theirs", f"{PLACED}.zh-Hans.ass": b"subtitle"}
+    assert house.states(series) == {1: "have"}
+    assert list(await asked.page()) == []
+    with pytest.raises(PlacementConflict, match="in its library already"):
+        await asked.take_back(answered.id)
+
+
+async def test_a_file_without_a_number_is_said_or_left(house: House) -> None:
+    series, asked = house.series("Yoru no Kurabito"), FileQuestions(house.shelf.database)
+    house.download(
+        series, "Yoru no Kurabito", {"Prologue.mkv": b"special", "Evening talk.mkv": b"talk"}, episodes=(1, 2)
+    )
+    await house.settle()
+    questions = {one.path: one for one in await asked.page()}
+    assert {one.reason.code for one in questions.values()} == {"no_number"}
+    with pytest.raises(InvalidInput, match="label"):
+        await asked.answer(questions["Prologue.mkv"].id, SaidAnswer(choice=AnswerChoice.FILE, kind=WorkKind.SPECIAL))
+    with pytest.raises(InvalidInput, match="choice"):
+        await asked.answer(questions["Prologue.mkv"].id, SaidAnswer(choice=AnswerChoice.LIBRARY, library_id=1))
+    special = SaidAnswer(choice=AnswerChoice.FILE, kind=WorkKind.SPECIAL, label="SP 1")
+    await asked.answer(questions["Prologue.mkv"].id, special)
+    await asked.answer(questions["Evening talk.mkv"].id, SaidAnswer(choice=AnswerChoice.LEAVE))
+    await house.settle()
+    assert list(house.library().values()) == [b"special"]
+    assert list(await asked.page()) == []
+    # What was left can be had after all.
+    await asked.take_back(questions["Evening talk.mkv"].id)
+    await house.settle()
+    assert [one.path for one in await asked.page()] == ["Evening talk.mkv"]
+
+
+async def test_the_library_is_chosen_where_several_take_the_kind(house: House) -> None:
+    house.shelf.run("UPDATE library_roots SET accepts = 'tv'")
+    series, asked = house.series("Yoru no Kurabito"), FileQuestions(house.shelf.database)
+    house.download(series, OURS, {OURS: b"ours"})
+    await house.settle()
+    (question,) = await asked.page()
+    assert (question.path, question.reason.code) == (None, "several_libraries")
+    with pytest.raises(InvalidInput, match="library_id"):
+        await asked.answer(question.id, SaidAnswer(choice=AnswerChoice.LIBRARY, library_id=99))
+    await asked.answer(question.id, SaidAnswer(choice=AnswerChoice.LIBRARY, library_id=2))
+    await house.settle()
+    assert house.library(2) == {f"{PLACED}.mkv": b"ours"}
+    # The show lies there from now on.
+    second = OURS.replace("01", "02", 1)
+    house.download(series, second, {second: b"two"}, episodes=(2,))
+    await house.settle()
+    assert len(house.library(2)) == 2
+
+
+async def test_a_question_is_asked_again_once_its_cause_is_gone(house: House) -> None:
+    house.shelf.run("UPDATE library_roots SET accepts = 'nothing'")
+    asked = FileQuestions(house.shelf.database)
+    house.download(house.series("Yoru no Kurabito"), OURS, {OURS: b"ours"})
+    await house.settle()
+    (question,) = await asked.page()
+    house.shelf.run("UPDATE library_roots SET accepts = 'any' WHERE id = 1")
+    await asked.ask_again(question.id)
+    await house.settle()
+    assert house.library() == {f"{PLACED}.mkv": b"ours"}
+    assert list(await asked.page()) == []
+    with pytest.raises(FilingQuestionNotFound):
+        await asked.ask_again(99)

@@ -1,0 +1,102 @@
+"""A changed template shows what would be renamed, renames it, and gives the names back; only what Kurabito put there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kurabito.placements.errors import PlacementConflict
+from kurabito.placements.library_naming import LibraryNaming
+from kurabito.placements.naming.presets import PRESETS, Preset
+from kurabito.placements.naming.renames import Rename
+from kurabito.placements.renames.order import in_order
+from kurabito.placements.renames.service import Renames
+
+if TYPE_CHECKING:
+    from tests.integration.placements.conftest import House
+
+EPISODES = {f"[Kura] Yoru no Kurabito - {number:02} [1080p].mkv": f"episode {number}".encode() for number in (1, 2)}
+SUBTITLE = {"[Kura] Yoru no Kurabito - 01 [1080p].sc.ass": b"subtitle"}
+EXTRA = {"[Kura] Yoru no Kurabito - NCOP [1080p].mkv": b"opening"}
+NAMED = {
+    "Yoru no Kurabito/Season 01/Yoru no Kurabito S01E01.mkv": b"episode 1",
+    "Yoru no Kurabito/Season 01/Yoru no Kurabito S01E01.zh-Hans.ass": b"subtitle",
+    "Yoru no Kurabito/Season 01/Yoru no Kurabito S01E02.mkv": b"episode 2",
+    "Yoru no Kurabito/extras/[Kura] Yoru no Kurabito - NCOP [1080p].mkv": b"opening",
+}
+RENAMED = {
+    "Night brewers/Night brewers - 01 (1080p).mkv": b"episode 1",
+    "Night brewers/Night brewers - 01 (1080p).简体.zh.ass": b"subtitle",
+    "Night brewers/Night brewers - 02 (1080p).mkv": b"episode 2",
+    "Night brewers/extras/[Kura] Yoru no Kurabito - NCOP [1080p].mkv": b"opening",
+}
+FLAT = replace(PRESETS[Preset.FLAT], episode_file="{title} - {episode:02}< ({resolution}p)>")
+PORTABLE = replace(FLAT, subtitle_style=PRESETS[Preset.KODI].subtitle_style)
+
+
+async def filed(house: House) -> int:
+    series = house.series("Yoru no Kurabito")
+    house.download(series, "Yoru no Kurabito 01-02", EPISODES | SUBTITLE | EXTRA, episodes=(1, 2))
+    await house.settle()
+    assert house.library() == NAMED
+    return series
+
+
+async def test_a_changed_template_and_title_rename_everything_and_are_undone(house: House) -> None:
+    series, renames = await filed(house), Renames(house.shelf.database)
+    house.shelf.put("Yoru no Kurabito/found here.mkv", b"not ours")
+    assert (await renames.preview(1)).renames == ()
+    house.shelf.run("UPDATE series SET title = 'Night brewers' WHERE id = :id", id=series)
+    tried = await renames.preview(1, PORTABLE)
+    assert {one.target for one in tried.renames} == RENAMED.keys()
+    await LibraryNaming(house.shelf.database).change(1, PORTABLE)
+    preview = await renames.preview(1)
+    assert (preview.renames, preview.taken, preview.unknown) == (tried.renames, (), ())
+    assert house.library().keys() == NAMED.keys() | {"Yoru no Kurabito/found here.mkv"}
+
+    ((folder,),) = house.shelf.all("SELECT folder FROM inspections")
+    made = await renames.apply(1)
+    assert made is not None
+    with pytest.raises(PlacementConflict, match="being renamed"):
+        await renames.apply(1)
+    house.plane()
+    await house.settle()
+    assert house.library() == RENAMED | {"Yoru no Kurabito/found here.mkv": b"not ours"}
+    # The torrent has the same file, under the name that it had.
+    assert house.shelf.path(min(RENAMED)).samefile(Path(folder) / min(EPISODES))
+    assert house.states(series) == {1: "have", 2: "have"}
+    assert (await renames.past(1))[0].renamed == 4
+    assert await renames.apply(1) is None
+    assert house.shelf.all("SELECT folder FROM series_places") == [("Night brewers",)]
+
+    await renames.undo(made.id)
+    house.plane()
+    await house.settle()
+    assert house.library() == NAMED | {"Yoru no Kurabito/found here.mkv": b"not ours"}
+    assert not house.shelf.path("Night brewers").exists()
+    assert house.states(series) == {1: "have", 2: "have"}
+    with pytest.raises(PlacementConflict, match="undone already"):
+        await renames.undo(made.id)
+
+
+async def test_a_name_that_another_file_has_stays_its_own(house: House) -> None:
+    await filed(house)
+    there = "Yoru no Kurabito/Yoru no Kurabito - 01 (1080p).mkv"
+    house.shelf.put(there, b"not ours")
+    await LibraryNaming(house.shelf.database).change(1, FLAT)
+    renames = Renames(house.shelf.database)
+    preview = await renames.preview(1)
+    assert preview.taken == ("Yoru no Kurabito/Season 01/Yoru no Kurabito S01E01.mkv",)
+    await renames.apply(1)
+    house.plane()
+    await house.settle()
+    assert house.library()[there] == b"not ours"
+    assert house.library()["Yoru no Kurabito/Season 01/Yoru no Kurabito S01E01.mkv"] == b"episode 1"
+
+
+def test_names_that_are_swapped_stay() -> None:
+    swapped = [Rename("a", "b"), Rename("b", "a"), Rename("c", "d")]
+    assert in_order(swapped, ["a", "b", "c"]) == ([Rename("c", "d")], ["a", "b"])
