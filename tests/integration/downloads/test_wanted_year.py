@@ -21,7 +21,7 @@ from kurabito.downloads.search.pasted import PastedLinks
 from kurabito.downloads.search.service import ReleaseSearch
 from kurabito.downloads.wanted.pauses import PER_HOUR, pause_after
 from kurabito.downloads.wanted.search import WantedSearch
-from kurabito.downloads.wanted.service import WantedEpisodes
+from kurabito.downloads.wanted.service import WantedList
 from kurabito.http import Outbound
 from kurabito.indexers.definitions import SiteDefinitions
 from kurabito.indexers.errors import IndexerLimited, IndexerUnreadable
@@ -196,7 +196,7 @@ async def lived(core: Core, tmp_path: Path, shows: int, days: int) -> None:
         wanted = WantedSearch(database, search, grabs, Room(tmp_path, 0))
         await prepare(sky, indexers, shows, days)
         await wanted.expect()
-        await WantedEpisodes(database, core.queue, search).set_automatic(True)
+        await WantedList(database, core.queue, search).set_automatic(True)
         fetched, asked = await live(sky, wanted, days + 21)
     assert most_in_an_hour(asked) <= PER_HOUR
     assert all(most_in_an_hour(moments) <= PER_INDEXER for moments in sky.requests.values())
