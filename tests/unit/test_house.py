@@ -118,7 +118,7 @@ def test_every_package_is_described() -> None:
 
 def test_the_glossary_names_classes_that_exist() -> None:
     words, defined = glossary(), classes()
-    assert len(words) == 30
+    assert len(words) >= 30
     named = [name for names in words.values() for name in names]
     assert len(named) >= 25
     assert [name for name in named if len(defined[name]) != 1] == []

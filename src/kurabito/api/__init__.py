@@ -1,6 +1,6 @@
 """The HTTP interface, one package for each domain.
 
-tasks/, library/, duplicates/, downloads/, following/, metadata/, system/   routes and the shapes of their answers
+tasks/, library/, duplicates/, downloads/, following/, finding/, metadata/, placements/, system/   routes and the shapes of their answers
 live.py         what happens to tasks, sent to every listener
 paging.py       pages of lists; bodies.py what clients send; reasons.py reasons in English
 callers.py      modules that call, by their keys; disconnects.py notices that a client has left

@@ -14,7 +14,7 @@
     search/         `kurabito dedupe`: equal files without a server
     thumbnails/     draws and removes thumbnails
     placing/        brings files into libraries
-    removal/        the one way a file leaves its place
+    removal/        the one way a file is removed
     io_limit.py     the limit on bytes read per second that all data planes share
     priority.py     lets everything else on the machine go first
 

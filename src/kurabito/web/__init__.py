@@ -1,11 +1,11 @@
 """The pages: rendered here, kept live by one small module in the browser, usable without it.
 
-    home/ shows/ library/ duplicates/ downloads/ following/ system/    the pages of each domain
+    home/ shows/ library/ duplicates/ downloads/ following/ finding/ system/    the pages of each domain
     pages.py         from a template and values to an answer; navigation.py has the pages that the navigation leads to
     forms.py         what was typed, what it means, and what is wrong with it at which field
     tone.py          which colour a status has
     words.py         messages, moments and numbers in the reader's language; languages.py has the catalogues in locales/
-    names.py         names of files as they can be shown
+    reasons.py       which message says a reason; names.py names of files as they can be shown
     preferences.py   the language and the light that a reader chose
     failures.py      the page of an error
     addresses.py     paths below the base path; assets.py serves static/

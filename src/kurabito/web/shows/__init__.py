@@ -1,1 +1,1 @@
-"""Series, the calendar, metadata records and matches."""
+"""Series, the calendar, metadata records, matches, and questions about releases."""
