@@ -1,4 +1,4 @@
-// One face for SQLite and PostgreSQL: `all`, `get` and `transaction`, in a transaction also `run`. Statements have `?` for
+// One face for SQLite and PostgreSQL: `all`, `get` and `transaction`, there also `run`. Statements have `?` for
 // values; every integer that is read is a BigInt: `mtime_ns` and `inode` need all 64 bits (VALUE-1, VALUE-4).
 
 export async function connect(url) {

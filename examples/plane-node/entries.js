@@ -84,8 +84,16 @@ async function inTrash(root, entry, work) {
   }
 }
 
-/** Another file with the same content, compared to the last byte, and held open; undefined when there is none. */
+/** What stays when the entry goes, held open: its successor, or a copy, compared to the last byte. */
 async function findCopy(owned, roots, entry, trashed) {
+  if (entry.successor_path) { // another file took its place, so it need not be the same
+    try {
+      const { root } = await roots.of(entry.library_id);
+      return Object.assign(new HeldFile(root, entry.successor_path, STAYS), { libraryId: entry.library_id });
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error; // perhaps there is a copy
+    }
+  }
   const stat = lookAtOpen(trashed);
   const rows = await owned.database.all(
     `SELECT * FROM library_files WHERE hash_algorithm = ? AND content_hash = ? AND is_missing = 0 AND needs_hash = 0
