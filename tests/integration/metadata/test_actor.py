@@ -75,7 +75,9 @@ async def test_a_sync_gives_every_record_what_it_lacks_and_a_second_one_finds_no
     before = len(world.asked)
     again = await desk.sync()
     assert (again["records"], again["posters_failed"]) == (2, 2)
-    assert set(world.asked[before:]) == {"/bad.jpg"}
+    # The stories of the records are asked for by a task of their own, which may come at any moment.
+    asked = {path for path in world.asked[before:] if "?language=" not in path and "/backdrop" not in path}
+    assert asked == {"/bad.jpg"}
 
 
 async def test_unreachable_and_refused_do_not_spend_the_lookup(

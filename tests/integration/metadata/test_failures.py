@@ -130,7 +130,7 @@ async def test_every_quick_restart_gets_further_and_reads_no_page_twice(
         world.asked.clear()
         sync = asyncio.create_task(make_desk().runner._sync().run(lambda _done, _total: None))
         noticed = asyncio.create_task(got_further.wait())
-        await asyncio.wait({sync, noticed}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({sync, noticed}, return_when=asyncio.FIRST_COMPLETED, timeout=120)
         for task in (sync, noticed):
             task.cancel()
         await asyncio.gather(sync, noticed, return_exceptions=True)
