@@ -40,6 +40,7 @@ PROGRAMS: Final = (
     "fetcher_results",
     "metadata_sync",
     "offline_ids",
+    "dump_import",
     "dispatch",
     "poll",
     "filter_preview",

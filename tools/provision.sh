@@ -6,12 +6,12 @@ python=$1
 
 # Debian packages that the tests need, by name: the browser of the page's tests and what its driver links to, the programs that
 # the downloader's clients speak to, a pool of disks, a file system whose files can share blocks, the pooler before PostgreSQL,
-# and what makes the network of several machines. PostgreSQL comes as a wheel.
+# what makes the network of several machines, and what moves the clock of one program. PostgreSQL comes as a wheel.
 packages=(
     chromium libatomic1
     qbittorrent-nox transmission-daemon aria2
     mergerfs btrfs-progs e2fsprogs
-    pgbouncer iproute2
+    pgbouncer iproute2 libfaketime
 )
 
 missing=()

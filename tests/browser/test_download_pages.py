@@ -92,6 +92,7 @@ async def test_every_page_fits_in_both_lights_and_another_language(
             ("downloads", "/downloads?show=everything"),
             ("download", "/downloads/5"),
             ("downloaders", "/downloads/downloaders"),
+            ("file-questions", "/downloads/questions"),
             ("filters", "/rules"),
             ("filter", "/rules/3"),
             ("filter-off", "/rules/3/off"),

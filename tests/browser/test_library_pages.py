@@ -81,6 +81,7 @@ async def test_every_page_fits_in_both_lights_and_another_language(
             ("libraries", "/library"),
             ("library", "/library/1"),
             ("naming", "/library/2/naming"),
+            ("renames", "/library/2/renames"),
             ("folder", "/library/1/folders"),
             ("folder-deep", f"/library/1/folders?view=list&folder={'a/' * 98}a"),
             ("duplicates", "/duplicates"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -56,14 +57,19 @@ def faults_at_the_end(files: list[dict[str, Any]], folders: list[str]) -> Iterat
     yield from (f"left over: {path}" for path in found - expected)
 
 
+@cache
 def content_of(path: Path) -> str | None:
     return sha256(path.read_bytes()).hexdigest() if path.is_file() else None
 
 
 def beside(file: str) -> Iterator[Path]:
     """Everything in the folder of a file: the trash, where names are given for a moment."""
-    folder = Path(file).parent
-    yield from folder.iterdir() if folder.exists() else ()
+    yield from everything_in(Path(file).parent)
+
+
+@cache
+def everything_in(folder: Path) -> tuple[Path, ...]:
+    return tuple(folder.iterdir()) if folder.exists() else ()
 
 
 def own_names(file: Path) -> Iterator[Path]:
@@ -73,6 +79,9 @@ def own_names(file: Path) -> Iterator[Path]:
 
 
 for line in sys.stdin:
+    # Nothing changes while one line is answered.
+    content_of.cache_clear()
+    everything_in.cache_clear()
     given = json.loads(line)
     faults = [fault for file in given["files"] for fault in faults_at_any_moment(file)]
     faults += faults_at_the_end(given["files"], given["folders"]) if "folders" in given else []

@@ -33,7 +33,7 @@ from kurabito.downloads.profiles.service import ReleaseProfiles
 from kurabito.downloads.search.grab import ReleaseGrabs
 from kurabito.downloads.search.service import ReleaseSearch
 from kurabito.downloads.wanted.search import WantedSearch
-from kurabito.downloads.wanted.service import WantedEpisodes
+from kurabito.downloads.wanted.service import WantedList
 from kurabito.indexers.definitions import FOLDER
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.trash import Trash
@@ -83,7 +83,7 @@ class Product:
     search: ReleaseSearch
     grabs: ReleaseGrabs
     profiles: ReleaseProfiles
-    wanted: WantedEpisodes
+    wanted: WantedList
     wanted_search: WantedSearch
     follower: ShowFollower
     stand_ins: StandIns
@@ -150,7 +150,7 @@ def open_product(
         profiles=ReleaseProfiles(database),
         follower=ShowFollower(database, catalog, search, grabs, feeds.indexers, feeds.subscriptions),
         stand_ins=StandIns(database, feeds.subscriptions),
-        wanted=WantedEpisodes(database, queue, search),
+        wanted=WantedList(database, queue, search),
         wanted_search=WantedSearch(database, search, grabs, Room(download_root(settings), reserve_bytes(settings))),
     )
 

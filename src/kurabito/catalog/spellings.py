@@ -14,6 +14,8 @@ _FIRST_SEASON: Final = 1
 _SHORTEST_KEY: Final = 8
 _ROMAN: Final = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
 _HAN: Final = ("", *"一二三四五六七八九十")
+_FILM_WORDS: Final = ("劇場版", "剧场版", "映画", "电影", "電影")
+_LATIN_FILM_WORDS: Final = ("themovie", "movie")
 _ORDINALS: Final = {1: "1st", 2: "2nd", 3: "3rd"}
 
 
@@ -44,6 +46,25 @@ def spelled_parts(folded: str, part: int) -> list[str]:
     if part < len(_HAN):
         marks += [f"第{_HAN[part]}部分", f"第{_HAN[part]}クール"]
     return [folded + mark for mark in marks]
+
+
+def spelled_films(folded: str) -> list[str]:
+    """How the film of a show may be called, folded, by the name that titles leave when they say that it is one."""
+    return [*(word + folded for word in _FILM_WORDS), *(folded + word for word in (*_FILM_WORDS, *_LATIN_FILM_WORDS))]
+
+
+def without_film_word(folded: str) -> str:
+    """A film's name without the word that says that it is one."""
+    for word in (*_FILM_WORDS, *_LATIN_FILM_WORDS):
+        bare = folded.removesuffix(word) if word in _LATIN_FILM_WORDS else folded.removeprefix(word).removesuffix(word)
+        if bare and bare != folded:
+            return bare
+    return folded
+
+
+def part_name(shown: str, part: int) -> Name:
+    """The name of a later part of a season, written in one way; without its mark it is that of the first part."""
+    return Name.of(f"{shown} Part {part}")
 
 
 @lru_cache(maxsize=16_384)

@@ -13,6 +13,7 @@
     recording.py    what a scenario leaves for the checks: rows at named moments, writes, exits
     scenarios/      what happens to a plane
     checks/         one small function for each rule, on what a scenario recorded
+    workers/        the same for external workers over HTTP: a kit of its own, with the same outcomes and reports
 
 The guards of the database are taken out of a stage, so that an illegal write is seen and not only refused.
 """

@@ -48,9 +48,9 @@ class Recording:
         return self.rows(moment, "jobs", id=name)[0]
 
     def writes_to(self, *tables: str, after: str | None = None, before: str | None = None) -> Iterable[NotedWrite]:
-        """What the plane wrote to some tables, between two moments."""
+        """What the plane wrote to some tables, between two moments; to the end when it did not come to the second one."""
         first = self._seq_at(after) if after else 0
-        last = self._seq_at(before) if before else 1 << 62
+        last = self.reached.get(before or "", 1 << 62)
         return (write for write in self.writes if write.table in tables and first < write.seq <= last)
 
     def _seq_at(self, moment: str) -> int:

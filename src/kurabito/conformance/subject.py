@@ -19,6 +19,7 @@ LEASE_SECONDS: Final = 4.0
 HEARTBEAT_SECONDS: Final = 0.5
 """What a plane is told: nothing has to be waited for that is longer than needed."""
 _TAIL: Final = 600
+_STOPS_IN: Final = 0.001
 NO_MORE: Final[Mapping[str, str]] = MappingProxyType({})
 _DROP_FROM_BOUNDING_SET: Final = 24
 _OVERRIDE_MODES: Final = (1, 2)
@@ -62,8 +63,10 @@ class ExaminedProcess:
         return self._log.read_text(encoding="utf-8", errors="replace")[-_TAIL:].strip()
 
     def freeze(self) -> None:
-        """Have it stand still."""
+        """Have it stand still, with all its threads: on a busy machine that takes a moment."""
         self._signal(signal.SIGSTOP)
+        while not self.has_ended and not os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WNOHANG):
+            time.sleep(_STOPS_IN)
 
     def thaw(self) -> None:
         """Have it go on."""

@@ -6,6 +6,9 @@
 
 grabber.py         from links to downloads: filters decide which, choice.py picks one release for each episode
 choice.py          pure; release_options.py reads what it chooses among, conflicts.py keeps what is still to be chosen
+profiles/          what is preferred: named profiles, a show's own, and the score of a release
+search/            what indexers have, and grabbing it; follow/ follows a show by one of its groups
+wanted/            missing episodes and the search for them; blocklist/ has releases that failed
 filters/           the rules, and what a change of them would do
 dispatch/          sends downloads to downloaders and follows them there
 store.py           downloads as they are stored; states.py has their moves, downloads.py what can be asked of them

@@ -39,6 +39,11 @@ _HAN_SEASON: Final = re.compile(
     rf"|(?<![\d第])(\d{{1,2}}|[{HAN[2:-1]}]{{1,2}})\s?(?:期(?!间|間|待)|기(?!\w))"
 )
 _PART: Final = re.compile(rf"第\s?{_HAN_COUNT}\s?部(分)?(?![{HAN}\w])")
+# `S2 Part 2`, `第2期 第2クール`: which part of the season that was read just before.
+_PART_OF_SEASON: Final = re.compile(
+    rf"{SKIPPED}+[\s,:-]{{0,3}}(?:(?:Part|Cour|パート)[ .]?(\d)(?![\w])|(\d)(?:nd|rd|th)[ .]Cour(?!\w)|第\s?{_HAN_COUNT}\s?クール)",
+    re.I,
+)
 _FOLLOWING: Final = re.compile(r"\s?(-{1,2}|~|to|and|[,&+/ .])[\s&]*(?:S|Season )?(\d{1,2})", re.I)
 _THROUGH: Final = frozenset(["-", "--", "~", "to"])
 _SHORT_MARK: Final = re.compile(r"s(?<![a-z0-9].)\d")
@@ -59,12 +64,14 @@ def read_season(draft: TitleDraft) -> None:
             if found[2] and draft.part is None:
                 draft.part = han_number(found[1])
             draft.take(found.start(), found.end(), "season", "a part of a season", mark=SKIPPED)
-    if not _is_marked(text):
-        return
-    for found in _ORDINAL_SEASON.finditer(draft.text):
-        _take(draft, found, (word_number(found[1] or found[2] or found[3]),))
-    for found in _SEASONS.finditer(draft.text):
-        _take(draft, found, _numbers(found))
+    if _is_marked(text):
+        for found in _ORDINAL_SEASON.finditer(draft.text):
+            _take(draft, found, (word_number(found[1] or found[2] or found[3]),))
+        for found in _SEASONS.finditer(draft.text):
+            _take(draft, found, _numbers(found))
+    if draft.seasons and draft.part is None and (part := _PART_OF_SEASON.search(draft.text)):
+        draft.part = han_number(part[3]) if part[3] else int(part[1] or part[2])
+        draft.take(part.start(), part.end(), "season", "a part of a season", mark=SKIPPED)
 
 
 def _is_marked(text: str) -> bool:

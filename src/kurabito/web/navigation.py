@@ -17,7 +17,7 @@ NAVIGATION: Final = (
     NavigationEntry("tasks", "/tasks"),
     NavigationEntry("following", "/following"),
     NavigationEntry("search", "/search"),
-    NavigationEntry("wanted", "/wanted"),
+    NavigationEntry("wanted_list", "/wanted"),
     NavigationEntry("calendar", "/calendar"),
     NavigationEntry("series", "/series"),
     NavigationEntry("downloads", "/downloads"),

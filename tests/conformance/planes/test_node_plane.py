@@ -80,8 +80,9 @@ def test_both_planes_mend_what_the_other_left_of_a_removal(
         for turn in range(KILLS):
             command = plane if turn % 2 == 0 else OURS
             killed = Subject(command, url, stage.state, tmp_path / f"{turn}.log")
-            stage.wait_for(partial(_is_begun, stage), "LEASE-1", "a claim", every=0.005)
-            killed.kill_after(chance.uniform(0, 0.15))
+            done = len(stage.rows("deletion_log", "state = 'done'"))
+            stage.wait_for(partial(_is_in_the_middle, stage, done), "DELETE-7", "an intent", every=0.0005)
+            killed.kill_after(chance.uniform(0, 0.004))
             stage.write(
                 "UPDATE jobs SET status = 'pending', worker_id = NULL, worker_heartbeat_at = NULL, "
                 "lease_expires_at = NULL WHERE id = 'remove' AND status IN ('running', 'retryable')"
@@ -122,8 +123,10 @@ def _step(goes: Row, stays: Row) -> dict[str, Any]:
     }
 
 
-def _is_begun(stage: ScenarioStage) -> bool:
-    return bool(stage.rows("jobs", "id = 'remove' AND status <> 'pending'"))
+def _is_in_the_middle(stage: ScenarioStage, before: int) -> bool:
+    """Whether a step is begun behind those that were done before, and the one that was mended."""
+    states = [row["state"] for row in stage.rows("deletion_log")]
+    return "intent" in states and states.count("done") > before
 
 
 def _see_that_nothing_is_lost(stage: ScenarioStage, folder: Path) -> None:

@@ -19,6 +19,7 @@ from kurabito.metadata.pending import count_metadata_to_sync
 from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sources.tmdb import TmdbClient
 from kurabito.metadata.sources.tmdb_pages import TmdbPages
+from kurabito.metadata.stories.refresh import STORIES
 from kurabito.metadata.stories.store import due_records, remote_backdrops
 from kurabito.runtime import Registry, Worker, open_queue
 from kurabito.runtime.sql.queue import SqlQueue
@@ -40,7 +41,10 @@ async def sync(database: str, folder: Path, url: str) -> None:
         async with Worker(queue, registry):
             acting = asyncio.create_task(actor.run())
             while await queue.database.read(_is_left):
-                await asyncio.sleep(0.02)
+                # A run asks for as many records as its budget allows; the next begins at once, and not in an hour.
+                await queue.wait(await runner.begin_sync())
+                (story, *_) = (await queue.list(task_type=STORIES, limit=1)).items
+                await queue.wait(story.id)
             await actor.handle.shutdown()
             await acting
 

@@ -75,12 +75,14 @@ async def test_server_2_says_its_version_in_refusals_too(quick_site: Site) -> No
         assert set(answer.json()["error"]) == {"code", "message"}
 
 
-async def test_server_3_gives_a_task_to_one_worker_at_a_time(site: Site) -> None:
-    await site.queue.enqueue("think")
-    first = await claim(site)
-    assert (await site.http.post("/api/v1/worker/claim", json={**ORDER, "worker": "agent-2"})).json()["tasks"] == []
-    await lose(site)
-    second = await claim(site)
+async def test_server_3_gives_a_task_to_one_worker_at_a_time(quick_site: Site) -> None:
+    await quick_site.queue.enqueue("think")
+    first = await claim(quick_site)
+    assert (await quick_site.http.post("/api/v1/worker/claim", json={**ORDER, "worker": "agent-2"})).json()[
+        "tasks"
+    ] == []
+    await lose(quick_site)
+    second = await claim(quick_site)
     assert (second["id"], second["attempt"]) == (first["id"], 1)
     assert second["lease_token"] != first["lease_token"]
 
@@ -94,16 +96,16 @@ async def test_server_3_gives_a_task_to_one_worker_at_a_time(site: Site) -> None
         ("snooze", {"seconds": 1}),
     ],
 )
-async def test_server_4_refuses_every_word_without_the_lease(site: Site, word: str, body: dict[str, Any]) -> None:
-    asked = await site.queue.enqueue("think")
-    task = await claim(site)
-    await lose(site)
-    await claim(site)
-    before = await site.queue.get(asked.id)
-    status, refusal = await say(site, task, word, **body)
+async def test_server_4_refuses_every_word_without_the_lease(quick_site: Site, word: str, body: dict[str, Any]) -> None:
+    asked = await quick_site.queue.enqueue("think")
+    task = await claim(quick_site)
+    await lose(quick_site)
+    await claim(quick_site)
+    before = await quick_site.queue.get(asked.id)
+    status, refusal = await say(quick_site, task, word, **body)
     assert (status, refusal["error"]["code"]) == (409, "lease_lost")
-    assert await site.queue.get(asked.id) == before
-    assert await types(site.queue) == ["think"]
+    assert await quick_site.queue.get(asked.id) == before
+    assert await types(quick_site.queue) == ["think"]
 
 
 async def test_server_5_stores_follow_ups_together_with_the_success(site: Site) -> None:
@@ -140,23 +142,23 @@ async def test_server_5_ends_nothing_when_one_follow_up_is_refused(
     assert (await say(quick_site, task, "complete", follow_ups=orders[:1] if status == 413 else []))[0] == 200
 
 
-async def test_server_6_counts_no_attempt_for_a_snooze(site: Site) -> None:
-    await site.queue.enqueue("think")
-    task = await claim(site)
-    await say(site, task, "heartbeat", done=3)
-    status, snoozed = await say(site, task, "snooze", seconds=90)
+async def test_server_6_counts_no_attempt_for_a_snooze(quick_site: Site) -> None:
+    await quick_site.queue.enqueue("think")
+    task = await claim(quick_site)
+    await say(quick_site, task, "heartbeat", done=3)
+    status, snoozed = await say(quick_site, task, "snooze", seconds=90)
     assert (status, snoozed["state"], snoozed["attempts"], snoozed["last_error"]) == (200, "retry_scheduled", 0, None)
     wait = datetime.fromisoformat(snoozed["next_run_at"]) - datetime.now(UTC)
     assert timedelta(seconds=60) < wait <= timedelta(seconds=90)
-    assert (await say(site, task, "complete"))[0] == 409
+    assert (await say(quick_site, task, "complete"))[0] == 409
 
 
-async def test_server_6_gives_a_task_again_at_once_that_is_snoozed_for_0_seconds(site: Site) -> None:
-    await site.queue.enqueue("think")
-    task = await claim(site)
-    await say(site, task, "heartbeat", done=3)
-    await say(site, task, "snooze", seconds=0)
-    again = await claim(site)
+async def test_server_6_gives_a_task_again_at_once_that_is_snoozed_for_0_seconds(quick_site: Site) -> None:
+    await quick_site.queue.enqueue("think")
+    task = await claim(quick_site)
+    await say(quick_site, task, "heartbeat", done=3)
+    await say(quick_site, task, "snooze", seconds=0)
+    again = await claim(quick_site)
     assert (again["id"], again["attempt"], again["progress"]["done"]) == (task["id"], 1, 3)
 
 

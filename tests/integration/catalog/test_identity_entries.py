@@ -127,3 +127,50 @@ async def test_the_evidence_of_a_series_has_its_franchise(index: Desk) -> None:
         (1, 2, 13, False),
         (2, 1, 25, True),
     ]
+
+
+async def test_a_year_tells_the_names_of_a_remake_from_those_of_its_original(desk: Desk) -> None:
+    names = ("麹的故事", "The Koji Story")
+    entries = [
+        OfflineEntry("麹物語", RecordKind.TV, "ja", Ids(bgm_id=number), date(year, 4, 1), other_titles=names)
+        for number, year in ((1, 2001), (2, 2019))
+    ]
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, entries))
+    await follow(desk, 1)
+    feed = desk.subscribe()
+    await desk.bring(
+        feed, item("[Kura] 麹的故事 (2019) - 03 [1080p]"), item("The.Koji.Story.2019.S01E04.1080p.WEB-KURA")
+    )
+    assert desk.all("SELECT DISTINCT series_id, question_id FROM anime_links") == [(2, None)]
+
+
+async def test_both_parts_of_a_later_season_are_followed_apart(desk: Desk) -> None:
+    entries = [
+        entry(1, "麹物語", "2023-01-05", "麹的故事"),
+        entry(2, "麹物語 第2期", "2024-01-05", "麹的故事 第二季", season=2),
+        entry(3, "麹物語 第2期 第2クール", "2024-07-05", "麹的故事 第二季 第2部分", season=2),
+    ]
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, entries))
+    await follow(desk, 2, 3)
+    titles = (
+        "[Kura] 麹物語 第2期 - 05",
+        "[Kura] 麹的故事 第二季 第2部分 - 05",
+        "[Kura] 麹物語 第2期 第2クール - 06 [1080p]",
+    )
+    await desk.bring(desk.subscribe(), *map(item, titles))
+    assert desk.all("SELECT series_id, question_id FROM anime_links ORDER BY id") == [(1, None), (2, None), (2, None)]
+
+
+async def test_a_film_is_found_by_its_names_in_the_index_without_the_word_that_says_film(desk: Desk) -> None:
+    names = ("剧场版 麹的故事", "The Koji Story The Movie")
+    film = OfflineEntry("劇場版 麹物語", RecordKind.MOVIE, "ja", Ids(bgm_id=1), date(2019, 4, 1), other_titles=names)
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, [film]))
+    titles = (
+        "[Kura] 麹物語 劇場版 (BD 1920x1080 x264 FLAC).mkv",
+        "The.Koji.Story.The.Movie.2019.1080p.BluRay.x264-KURA",
+        "[Toji] 麹的故事 剧场版 [BDRip][1080p]",
+    )
+    feed = desk.subscribe()
+    for title in titles:
+        await desk.bring(feed, item(title))
+    assert desk.all("SELECT DISTINCT series_id, question_id FROM anime_links") == [(1, None)]

@@ -21,7 +21,7 @@ from kurabito.downloads.search.service import ReleaseSearch
 from kurabito.downloads.wanted import store
 from kurabito.downloads.wanted.pauses import PER_HOUR, SearchOutcome, asks_first, pause_after
 from kurabito.downloads.wanted.search import WantedSearch
-from kurabito.downloads.wanted.service import WantedEpisodes
+from kurabito.downloads.wanted.service import WantedList
 from kurabito.downloads.wanted.store import WantedReason
 from kurabito.http import Outbound
 from kurabito.indexers.definitions import SiteDefinitions
@@ -46,7 +46,7 @@ class World:
     """A core with one indexer, and what that has."""
 
     core: Core
-    wanted: WantedEpisodes
+    wanted: WantedList
     search: WantedSearch
     server: StandIn
     has: list[str] = field(default_factory=list)
@@ -93,7 +93,7 @@ async def world(core: Core, a: Downloader, tmp_path: Path) -> AsyncIterator[Worl
         await indexers.add(settings)
         search = ReleaseSearch(database, indexers, PastedLinks(outbound))
         grabs = ReleaseGrabs(database, indexers, search, core.downloads.grabber)
-        wanted = WantedEpisodes(database, core.queue, search)
+        wanted = WantedList(database, core.queue, search)
         made.append(World(core, wanted, WantedSearch(database, search, grabs, Room(tmp_path, 0)), server))
         yield made[0]
 

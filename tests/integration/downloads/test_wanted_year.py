@@ -21,7 +21,7 @@ from kurabito.downloads.search.pasted import PastedLinks
 from kurabito.downloads.search.service import ReleaseSearch
 from kurabito.downloads.wanted.pauses import PER_HOUR, pause_after
 from kurabito.downloads.wanted.search import WantedSearch
-from kurabito.downloads.wanted.service import WantedEpisodes
+from kurabito.downloads.wanted.service import WantedList
 from kurabito.http import Outbound
 from kurabito.indexers.definitions import SiteDefinitions
 from kurabito.indexers.errors import IndexerLimited, IndexerUnreadable
@@ -133,7 +133,7 @@ async def prepare(sky: Sky, indexers: Indexers, shows: int, days: int) -> None:
     await sky.core.bring(*first)
 
     def write(conn: Connection) -> None:
-        titles = dict(conn.all("SELECT title, id FROM series"))
+        titles: dict[str, int] = dict(conn.all("SELECT title, id FROM series"))
         lists = {}
         for show in range(shows):
             begins = BEGIN + timedelta(days=sky.chance.randrange(max(1, days - 7 * EPISODES)))
@@ -196,7 +196,7 @@ async def lived(core: Core, tmp_path: Path, shows: int, days: int) -> None:
         wanted = WantedSearch(database, search, grabs, Room(tmp_path, 0))
         await prepare(sky, indexers, shows, days)
         await wanted.expect()
-        await WantedEpisodes(database, core.queue, search).set_automatic(True)
+        await WantedList(database, core.queue, search).set_automatic(True)
         fetched, asked = await live(sky, wanted, days + 21)
     assert most_in_an_hour(asked) <= PER_HOUR
     assert all(most_in_an_hour(moments) <= PER_INDEXER for moments in sky.requests.values())
@@ -218,6 +218,7 @@ async def test_a_month_of_four_shows(core: Core, tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(7_200)
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 async def test_a_year_of_three_hundred_shows(core: Core, tmp_path: Path) -> None:
     await lived(core, tmp_path, int(os.environ.get("KURABITO_SHOWS", "300")), 365)

@@ -244,3 +244,28 @@ async def test_ids_of_new_records_do_not_wait_for_the_posters_of_others(desk: De
                 await asyncio.sleep(0.01)
         assert world.at_once == 1
         world.hold.set()
+
+
+async def test_no_report_of_a_sync_shows_more_than_there_is(
+    desk: Desk, world: World, made_up: Any, hurry: None
+) -> None:
+    """Records that lack several things are one each, also where their posters are found on the way and requests fail."""
+    collection = made_up.populate(world, range(2018, 2020), shows=60)
+    wanted = [Details(title_japanese=one.title, year=one.year) for one in collection]
+    wanted += [Details(title_chinese=f"藏{n}", poster_url=world.url(f"/pic/{n}.jpg", "img.test")) for n in range(10)]
+    wanted += [Details(title_english=f"Cellar {n}", year=2018) for n in range(5)]
+    records_in_all = len(add_all(desk, wanted))
+    world.error_rate = 0.2
+    for _ in range(2):
+        reports = await _reports(desk)
+        assert reports
+        assert all(0 <= done <= total <= records_in_all for done, total in reports), reports
+        assert [done for done, _ in reports] == sorted(done for done, _ in reports)
+        assert len({total for _, total in reports}) <= 2, reports
+        assert reports[-1][0] == reports[-1][1]
+
+
+async def _reports(desk: Desk) -> list[tuple[int, int]]:
+    reports: list[tuple[int, int]] = []
+    await desk.runner._sync().run(lambda done, total: reports.append((done, total)))
+    return reports

@@ -54,6 +54,14 @@ async def test_a_file_in_its_place_is_shown_with_how_it_came_there(house: House,
     assert "已在媒体库 硬链接" in await shown(site, language="zh-CN")
 
 
+async def test_a_download_of_what_is_had_says_that_nothing_is_filed(house: House, site: httpx2.AsyncClient) -> None:
+    series = house.series("Yoru no Kurabito")
+    for name in (EPISODE, EPISODE.replace("Kura]", "Other]")):
+        house.download(series, name, {name: b"one"})
+        await house.settle()
+    assert "Nothing of it goes into a library: the episode is there already" in await shown(site, "/downloads/2")
+
+
 async def test_a_name_that_is_taken_offers_a_choice_and_takes_it(house: House, site: httpx2.AsyncClient) -> None:
     house.shelf.put(PLACED, b"of another release")
     house.download(house.series("Yoru no Kurabito"), EPISODE, {EPISODE: b"one"})

@@ -14,7 +14,7 @@ from kurabito.api.following.catalog import SeriesId
 from kurabito.api.paging import PageAnswer
 from kurabito.downloads.wanted.backfill import Backfill
 from kurabito.downloads.wanted.pauses import SearchOutcome
-from kurabito.downloads.wanted.service import WantedEpisodes
+from kurabito.downloads.wanted.service import WantedList
 from kurabito.downloads.wanted.store import WantedReason
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
@@ -23,7 +23,7 @@ from kurabito.titles import ReleaseKind
 Id = Annotated[int, Field(ge=1, le=BIGGEST_ID)]
 
 
-class WantedAnswer(BaseModel):
+class WantedEpisodeAnswer(BaseModel):
     """An episode that is wanted. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -86,7 +86,7 @@ class BackfillAnswer(BaseModel):
         )
 
 
-def router(wanted: WantedEpisodes) -> APIRouter:
+def router(wanted: WantedList) -> APIRouter:
     """The routes of what is wanted."""
     routes = APIRouter(prefix="/api/v1", tags=["finding"])
 
@@ -94,10 +94,10 @@ def router(wanted: WantedEpisodes) -> APIRouter:
     async def list_wanted(
         series_id: Annotated[int | None, Query(ge=1, le=BIGGEST_ID)] = None,
         limit: Annotated[int, Query(ge=1, le=5_000)] = 500,
-    ) -> PageAnswer[WantedAnswer]:
+    ) -> PageAnswer[WantedEpisodeAnswer]:
         """Episodes that were shown and are neither had nor under way, and those below the preferences; the newest first."""
         found = await wanted.everything(series_id=series_id, limit=limit)
-        return PageAnswer[WantedAnswer].whole(WantedAnswer.model_validate(one) for one in found)
+        return PageAnswer[WantedEpisodeAnswer].whole(WantedEpisodeAnswer.model_validate(one) for one in found)
 
     @routes.post("/wanted/search", status_code=202, responses=documented(*WITH_BODY))
     async def search_wanted(order: WantedSearchOrder) -> WantedSearchAnswer:

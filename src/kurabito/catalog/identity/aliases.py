@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
 from kurabito.catalog.releases import Name
-from kurabito.catalog.spellings import romaji_of
+from kurabito.catalog.spellings import part_name, romaji_of
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection, Queries
-from kurabito.metadata.lookup import read_sequel
+from kurabito.metadata.lookup import Sequel, read_part, read_sequel
 from kurabito.metadata.records import Details, RecordKind
 
 SQL: Final = Queries("kurabito.catalog.identity", "aliases.sql")
@@ -73,6 +73,14 @@ def names_of_record(details: Details) -> tuple[list[Name], int]:
     """
     titles = [title for title in (details.title_english, details.title_japanese, details.title_chinese) if title]
     sequels = [None if details.kind is RecordKind.MOVIE else read_sequel(title) for title in titles]
-    names = [Name.of(sequel.name if sequel else title) for title, sequel in zip(titles, sequels, strict=True)]
+    names = [_base(title, sequel) for title, sequel in zip(titles, sequels, strict=True)]
     season = next((sequel.season for sequel in sequels if sequel), FIRST_SEASON)
     return list({name.folded: name for name in reversed(names)}.values())[::-1], season
+
+
+def _base(title: str, sequel: Sequel | None) -> Name:
+    """A title without its season; the mark of a part stays with it."""
+    if sequel is None:
+        return Name.of(title)
+    part = read_part(title)
+    return Name.of(sequel.name) if part is None else part_name(sequel.name, part.part)

@@ -89,6 +89,8 @@ class Hints:
     """The offline index knows its names as different shows."""
     junk: frozenset[str] = frozenset()
     """Those of its names that say nothing."""
+    is_of_year: bool = False
+    """The offline index knows one of its names as one show, which began in the year that it says."""
 
 
 def decide(reading: Reading, candidates: Sequence[Candidate], hints: Hints = Hints()) -> Decision:  # noqa: B008 - frozen
@@ -114,7 +116,11 @@ def decide(reading: Reading, candidates: Sequence[Candidate], hints: Hints = Hin
 
 def _weigh(reading: Reading, one: Candidate, hints: Hints) -> WeighedSeries:
     found = one.found | ({Clue.COUNTED} if reading.counted_from else set())
-    clues = [*sorted(found, key=list(Clue).index), *marks_of(reading, one.series)]
+    marks = marks_of(reading, one.series)
+    if hints.is_of_year and Clue.INDEX in one.found:
+        # What the index joins with this series is of that year.
+        marks = (Clue.YEAR if mark is Clue.UNSAID_YEAR else mark for mark in marks)
+    clues = [*sorted(found, key=list(Clue).index), *marks]
     if one.found.isdisjoint(OUTWEIGH):
         clues += names_of(reading, one.series, one.by)
         is_told = one.is_exact or Clue.YEAR in clues or Clue.COUNTRY in clues

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from kurabito.catalog.identity.reading import Reading
 from kurabito.catalog.releases import Name
-from kurabito.catalog.spellings import spelled, spelled_parts
+from kurabito.catalog.spellings import part_name, spelled, spelled_parts
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
 from kurabito.metadata.franchises import Franchise, FranchiseEntry, franchise_by_id
@@ -51,7 +51,7 @@ def understood(conn: Connection, readings: Sequence[Reading]) -> list[Reading]:
         reading = readings[place]
         if parts:
             entry = index.of_part(reading, parts)
-            reading = reading if entry is None else _about(reading, entry.title)
+            reading = _apart(reading, parts) if entry is None else _about(reading, entry.title, _own(parts))
         found[place] = index.counted(reading)
     return found
 
@@ -174,10 +174,27 @@ def _spelled(reading: Reading, part: _Part) -> list[str]:
     return [one for base in _bases(reading, part.name) for one in spelled_parts(base, part.number)]
 
 
-def _about(reading: Reading, title: str) -> Reading:
+def _own(parts: Sequence[_Part]) -> tuple[Name, ...]:
+    return tuple(part_name(part.name.shown, part.number) for part in parts)
+
+
+def _apart(reading: Reading, parts: Sequence[_Part]) -> Reading:
+    """A part that no source knows is a show of its own: its fifth episode is not that of the part before."""
+    # `Show II Part 2` is that of the second season.
+    sequels = [read_sequel(part.name.shown) for part in parts] if reading.season is None else []
+    if len({one.season for one in sequels if one}) == 1 and None not in sequels:
+        parts = [_Part(Name.of(one.name), part.number) for one, part in zip(sequels, parts, strict=True) if one]
+        reading = replace(reading, season=next(one.season for one in sequels if one))
+    return replace(reading, names=_own(parts), part=None)
+
+
+def _about(reading: Reading, title: str, own: Sequence[Name] | None = None) -> Reading:
     """The reading with the name of an entry in place of its own; beside a season, its own stand for the entry as well."""
     sequel = read_sequel(title)
     if sequel is None:
-        return replace(reading, names=(Name.of(title),), season=None, part=None)
-    names = {name.folded: name for name in (Name.of(sequel.name), *reading.names)}
+        return replace(reading, names=(Name.of(title), *(own or ())), season=None, part=None)
+    named = [Name.of(sequel.name), *(reading.names if own is None else ())]
+    if (part := read_part(title)) is not None:
+        named = [part_name(name.shown, part.part) for name in named]
+    names = {name.folded: name for name in (*named, *(own or ()))}
     return replace(reading, names=tuple(names.values()), season=sequel.season, part=None)

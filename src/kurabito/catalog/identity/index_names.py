@@ -9,7 +9,7 @@ from typing import Final
 
 from kurabito.catalog.identity.evidence import is_near
 from kurabito.catalog.releases import Name
-from kurabito.catalog.spellings import romaji_of
+from kurabito.catalog.spellings import romaji_of, spelled_films, without_film_word
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
 from kurabito.metadata.lookup import Sequel, read_sequel
@@ -23,14 +23,26 @@ class IndexNames:
     """The entries of the offline index that have some names, or are known by the page of a site."""
 
     def __init__(
-        self, conn: Connection, names: Iterable[Name], spellings: Iterable[str] = (), pages: Iterable[int] = ()
+        self,
+        conn: Connection,
+        names: Iterable[Name],
+        spellings: Iterable[str] = (),
+        pages: Iterable[int] = (),
+        films: Iterable[str] = (),
     ) -> None:
         listed = {name.folded: name for name in names}
+        # The index says of a film's name that it is one; titles say it beside the name.
+        said = {spelling: film for film in films for spelling in spelled_films(film)}
+        movies: set[int] = set()
         self._entries: dict[tuple[str, SeriesKind], set[int]] = {}
         extras: dict[tuple[str, SeriesKind], set[int]] = {}
         self._years: dict[int, int | None] = {}
-        for folded, entry_id, kind, year in conn.all(_SQL.entries, _rows({*listed, *spellings})):
+        for folded, entry_id, kind, year in conn.all(_SQL.entries, _rows({*listed, *spellings, *said})):
             self._years[entry_id] = year
+            if kind == RecordKind.MOVIE:
+                movies.add(entry_id)
+                if folded in said:
+                    self._entries.setdefault((said[folded], SeriesKind.MOVIE), set()).add(entry_id)
             chosen = extras if kind == RecordKind.OVA else self._entries
             chosen.setdefault((folded, _kind(kind)), set()).add(entry_id)
         # A show and its OVA of the same name: the show is meant.
@@ -51,6 +63,8 @@ class IndexNames:
         self._names: dict[int, set[str]] = {}
         for entry_id, folded in conn.all(_SQL.entry_names, _rows(found)) if found else ():
             self._names.setdefault(entry_id, set()).add(folded)
+            if entry_id in movies:
+                self._names[entry_id].add(without_film_word(folded))
         self._sequels = {
             entry_id: [sequel for name in names if (sequel := read_folded_sequel(name)) is not None]
             for entry_id, names in self._names.items()
@@ -85,6 +99,11 @@ class IndexNames:
     def is_shared(self, folded: str, kind: SeriesKind) -> bool:
         """Whether several shows have this name."""
         return len(self._entries.get((folded, kind), ())) > 1
+
+    def is_of_year(self, folded: str, kind: SeriesKind, year: int | None) -> bool:
+        """Whether the one show of this name began in that year."""
+        entries = self._entries.get((folded, kind), set())
+        return year is not None and len(entries) == 1 and is_near(self._years.get(next(iter(entries))), year)
 
     def are_two(self, names: Iterable[str], kind: SeriesKind) -> bool:
         """Whether names stand for different shows, each for exactly one."""

@@ -74,7 +74,8 @@ class SeriesKnowledge:
         names = {name.folded for name in written}
         sequels = {sequel.folded for one in listed for _, sequel in one.sequels()}
         pages = {one.page_id for one in feeds if one.page_id is not None}
-        self.index = IndexNames(conn, written, sequels, pages)
+        films = {name.folded for one in listed if one.kind is SeriesKind.MOVIE for name in one.names}
+        self.index = IndexNames(conn, written, sequels, pages, films)
         self._look_up(names | sequels | self.index.every_name())
         self._look_up_romaji({key for name in written if (key := romaji_of(name.shown))})
         self._of_pages = self._read_pages({one.subscription_id for one in feeds if one.page_id is not None})

@@ -130,6 +130,7 @@ class _Judge:
             shared=frozenset(name for name in names if index.is_shared(name, reading.kind)),
             has_two_entries=index.are_two(names, reading.kind),
             junk=frozenset(name.folded for name in reading.names if is_junk(name.shown)),
+            is_of_year=any(index.is_of_year(name, reading.kind, reading.year) for name in names),
         )
         decision = decide(reading, candidates, hints)
         if isinstance(decision, InDoubt) and origin is not None and reading.group is not None:

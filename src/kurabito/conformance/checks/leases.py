@@ -77,6 +77,11 @@ def a_heartbeat_is_fenced(run: Recording) -> Iterator[str]:
     yield from (
         f"a job was written to that had been cancelled: {write}" for write in late if write.new["status"] != "failed"
     )
+
+
+@check("LEASE-3", "leases")
+@check("LEASE-8", "leases")
+def a_job_of_another_is_left(run: Recording) -> Iterator[str]:
     others = (write for write in run.writes_to("jobs", after="taken") if write.row["id"] == "taken")
     yield from (f"a job was written to that another plane had by then: {write}" for write in others)
 
@@ -153,14 +158,13 @@ def rows_of_living_owners_stay(run: Recording) -> Iterator[str]:
 
 @check("LEASE-8", "leases")
 def a_lost_job_is_left(run: Recording) -> Iterator[str]:
-    job = run.job("ended", "long")
-    if job["status"] != "cancelled":
-        yield f"a job that had been cancelled is {job['status']}"
     written = [
         w for w in run.writes_to(*_FINDINGS, after="cancelled", before="went on") if w.row.get("library_id") == 1
     ]
     if written:
         yield f"work on a cancelled job went on: {written[0]}"
+    elif run.job("ended", "long")["status"] != "cancelled":
+        yield f"a job that had been cancelled is {run.job('ended', 'long')['status']}"
 
 
 @check("LEASE-9", "leases")

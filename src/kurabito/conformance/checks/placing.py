@@ -8,8 +8,9 @@ from typing import Final
 
 from kurabito.conformance.checks.registry import check
 from kurabito.conformance.recording import Recording, Row
-from kurabito.conformance.scenarios.placing import ASKED, NOT_OURS, REFUSED, content_of
+from kurabito.conformance.scenarios.placing import ASKED, NOT_OURS, REFUSED, WORSE, content_of
 from kurabito.conformance.trees import OLD_NS
+from kurabito.protocol.deletion import TRASH_FOLDER
 
 PLACING: Final = "placing"
 _PLACED: Final = {"linked": "link", "copied": "copy", "moved": "move"}
@@ -116,3 +117,19 @@ def other_ends_have_their_codes(run: Recording) -> Iterator[str]:
     for name in REFUSED:
         if not _row(run, name)["error_facts"]:
             yield f"the placement {name!r} does not say what its code is about"
+
+
+@check("PLACE-10", PLACING)
+def what_is_replaced_goes_to_the_trash(run: Recording) -> Iterator[str]:
+    yield from _refused_by(run, "PLACE-10")
+    if _target(run, "too late").read_bytes() != WORSE:
+        yield "a file that changed since the placement was decided was replaced"
+    row, trash = _row(run, "better"), run.folders[1] / TRASH_FOLDER
+    if row["status"] != "completed" or _target(run, "better").read_bytes() != content_of("better"):
+        yield f"a placement that takes the place of a file is {row['status']} with {row['error_code']}"
+    old = trash / row["trash_id"]
+    if not old.exists() or old.read_bytes() != WORSE or not (trash / f"{row['trash_id']}.json").exists():
+        yield "the file that was replaced does not lie in the trash with its sidecar"
+    successors = [entry["successor_path"] for entry in run.rows("placed", "trash_entries", id=row["trash_id"])]
+    if successors != ["show/better.mkv"]:
+        yield f"trash_entries tells of the successors {successors}"

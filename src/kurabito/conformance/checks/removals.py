@@ -224,3 +224,20 @@ def a_purge_goes_on_after_a_refusal(run: Recording) -> Iterator[str]:
     job = run.job("purged", "purge")
     if job["status"] != "completed":
         yield f"a purge with a refused entry is {job['status']} with {job['error_code']}"
+
+
+@check("DELETE-8", "killed")
+@check("DELETE-11", "killed")
+def a_killed_removal_loses_nothing(run: Recording) -> Iterator[str]:
+    if "delete" not in run.moments:
+        raise NotApplicable("the plane does not list delete.trash")
+    folder, entries = run.folders[1], {row["id"]: row for row in run.rows("delete", "trash_entries")}
+    for row in run.rows("delete", "deletion_log", job_id="delete"):
+        here, there = folder / row["relative_path"], folder / str(row["trash_path"])
+        if row["state"] != "done" or here.exists() or not there.exists() or row["id"] not in entries:
+            yield f"after kills the step of {row['relative_path']!r} is {row['state']}, and its file or its entry is not there"
+        if not (folder / row["kept_path"]).exists():
+            yield f"after kills the copy {row['kept_path']!r}, which was to stay, is gone"
+    steps = len({row["position"] for row in run.rows("delete", "deletion_log", job_id="delete")})
+    if steps != len(run.rows("delete", "deletion_steps")):
+        yield f"after kills {steps} steps of {len(run.rows('delete', 'deletion_steps'))} are written down"

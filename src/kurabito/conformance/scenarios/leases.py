@@ -58,11 +58,20 @@ def lose_leases(stage: ScenarioStage) -> None:
 
 
 def _lose(stage: ScenarioStage, plane: Subject, name: str, moment: str, how: str) -> None:
-    """Take a job from a plane while it stands still."""
-    stage.job(name, "hash", 1)
-    stage.wait_for_claim(name)
-    # Frozen at once, it has everything yet to write.
-    stage.freeze(plane)
+    """Take a job from a plane while it stands still, with something yet to write."""
+    while True:
+        stage.job(name, "hash", 1)
+        stage.wait_for_claim(name)
+        stage.freeze(plane)
+        if stage.rows("library_files", "library_id = 1 AND needs_hash = 1 AND relative_path <> :huge", huge=HUGE_FILE):
+            break
+        # It was quicker than the kit: from the beginning, with another job.
+        stage.write("UPDATE jobs SET status = 'cancelled', lease_expires_at = NULL WHERE id = :id", id=name)
+        stage.write("DELETE FROM jobs WHERE id = :id", id=name)
+        stage.write(
+            "UPDATE library_files SET needs_hash = 1, content_hash = NULL, hash_algorithm = NULL WHERE library_id = 1"
+        )
+        plane.thaw()
     stage.write(f"UPDATE jobs SET {how} WHERE id = :id", id=name)
     stage.reach(moment)
     plane.thaw()

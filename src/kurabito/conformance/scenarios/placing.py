@@ -11,7 +11,11 @@ from kurabito.conformance.stage import ScenarioStage
 
 NOT_OURS: Final = ".kurabito-mine.part"
 """A file that looks like one that a plane left, and is the keeper's."""
+WORSE: Final = b"the file that was there before"
+_REPLACES: Final = {"mode": "copy", "replaces_size_bytes": len(WORSE), "replaces_mtime_ns": trees.OLD_NS}
 ASKED: Final[dict[str, dict[str, Any]]] = {
+    "better": {**_REPLACES, "replaces_path": "show/better.mkv", "trash_id": "5f" * 16},
+    "too late": {**_REPLACES, "replaces_path": "show/too late.mkv", "trash_id": "6a" * 16, "replaces_mtime_ns": 7},
     "linked": {"mode": "link"},
     "copied": {"mode": "copy"},
     "moved": {"mode": "move"},
@@ -31,6 +35,7 @@ REFUSED: Final = {
     "through a link": ("failed", "PATH_ESCAPES", "PLACE-1"),
     "no room": ("pending", "DISK_FULL", "PLACE-4"),
     "not there": ("failed", "FILE_MISSING", "PLACE-9"),
+    "too late": ("failed", "TARGET_EXISTS", "PLACE-10"),
 }
 """By name: the status, the code, and the rule."""
 
@@ -42,6 +47,7 @@ def content_of(name: str) -> bytes:
 
 def place(stage: ScenarioStage) -> None:
     """Have files placed by every mode that needs no special file system, and refused for every cause that can be made."""
+    stage.needs("place")
     source, library = stage.folder / "done", stage.library(1)
     stage.library(2)
     stage.file(2, "known.mkv")
@@ -51,6 +57,9 @@ def place(stage: ScenarioStage) -> None:
     trees.write(library, f"show/{NOT_OURS}".encode(), b"mine")
     trees.write(library, b"show/taken.mkv", b"another file")
     trees.write(library, b"show/found.mkv", content_of("found"))
+    for name in ("better", "too late"):
+        trees.write(library, f"show/{name}.mkv".encode(), WORSE)
+        stage.file(1, f"show/{name}.mkv", size_bytes=len(WORSE), mtime_ns=trees.OLD_NS)
     now = stage.now()
     for number, (name, special) in enumerate(ASKED.items(), start=1):
         content = content_of(name)

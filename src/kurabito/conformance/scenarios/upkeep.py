@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import Any, Final
 
 from kurabito.conformance import trees
-from kurabito.conformance.errors import NotApplicable, ScenarioStuck
+from kurabito.conformance.errors import NotApplicable
 from kurabito.conformance.scenarios.scans import HOUR
 from kurabito.conformance.stage import ScenarioStage
 from kurabito.db.sqlite.database import SqliteDatabase
@@ -17,8 +17,6 @@ from kurabito.protocol.leased.inspections import MOST_INSPECTED
 OWNER: Final = "other#0123456789abcdef"
 FOREIGN_PATHS: Final = {"escapes": "../../outside/victim", "in the library": "../../library-1/film.jpg"}
 """Where a cleanup must not remove anything, whatever a row says."""
-_CLAIMS_SOONER: Final = 4
-"""A plane that does some work begins it in this part of the patience."""
 INSPECTED: Final = {"b/two.mkv": b"22", "a.mkv": b"1", "c.txt": b"333"}
 
 
@@ -109,6 +107,7 @@ def _thumbnail(stage: ScenarioStage, number: int, group: str, path: str, **value
 
 def inspect(stage: ScenarioStage) -> None:
     """Have folders listed: one as it is, one that is not there, one with a path that leads out, one that lost its owners."""
+    stage.needs("inspect")
     folder = stage.folder / "done"
     for name, content in INSPECTED.items():
         trees.write(folder, name.encode(), content)
@@ -141,18 +140,6 @@ def inspect(stage: ScenarioStage) -> None:
 
 
 def wait_until_tried(stage: ScenarioStage, table: str, rule: str) -> None:
-    """Wait until every row ended or was put off; raises NotApplicable for a plane that does no such work.
-
-    No capability says whether it does: one that claims nothing for a while is left out.
-    """
-    try:
-        stage.wait_for(
-            lambda: any(write.table == table for write in stage.written()),
-            rule,
-            f"a claim of {table}",
-            patience=stage.patience / _CLAIMS_SOONER,
-        )
-    except ScenarioStuck:
-        raise NotApplicable(f"the plane claims no {table}") from None
+    """Wait until every row ended or was put off."""
     left = "status = 'running' OR status = 'pending' AND tries = 0"
     stage.wait_for(lambda: not stage.rows(table, left), rule, f"an end of all {table}")

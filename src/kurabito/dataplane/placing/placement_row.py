@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from kurabito.dataplane.files.walk import signed
 from kurabito.dataplane.leasing.leased_row import LeasedRow
 from kurabito.dataplane.removal.file_refs import FileStamp
-from kurabito.db import Connection
+from kurabito.db import Connection, leases
 from kurabito.db.leases import Columns, Given
+from kurabito.db.port import Row
 from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.leased.placements import (
@@ -27,6 +29,15 @@ SOURCE: Final = "source"
 """The folders that a placement is about, by these keys."""
 
 _NOTHING: Final = (None,) * len(PLACED_VALUES)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MoreRow:
+    """A further placement, claimed to be done together with others."""
+
+    id: int
+    owner: str
+    values: Mapping[str, Any]
 
 
 class LeasedPlacement(LeasedRow):
@@ -59,6 +70,49 @@ class LeasedPlacement(LeasedRow):
         """Write down which file is about to get the final name; raises LeaseLost when that is for another to do."""
         self._intent = (method.value, *_identity(seen), content_hash)
         self.write(lambda _: None, durable=durable)
+
+    def claim_more(self, only: str, params: Mapping[str, Any], most: int) -> list[MoreRow]:
+        """Claim further placements, which are done at once: no thread keeps their leases."""
+        owner = leases.new_owner(self.owner.partition("#")[0])
+
+        def claim(conn: Connection) -> list[Row]:
+            return leases.claim(conn, self._spec, owner, lease=self._lease, limit=most, only=only, params=params)
+
+        found = [dict(zip(self._spec.returns, row, strict=True)) for row in self._database.write_blocking(claim)]
+        return [MoreRow(values["id"], owner, values) for values in found]
+
+    def intend_more(self, intents: Mapping[MoreRow, tuple[PlacedBy, FileStamp]]) -> set[MoreRow]:
+        """Write down which files are about to get their final names; those whose rows are still ours."""
+        rows = [(row.id, row.owner, method.value, *_identity(seen), None) for row, (method, seen) in intents.items()]
+
+        def write(conn: Connection) -> set[MoreRow]:
+            lost = leases.heartbeat(
+                conn, self._spec, rows, lease=self._lease, given=PLACED_VALUES, columns=PLACED_COLUMNS
+            )
+            gone = {key for key, _ in lost}
+            return {row for row in intents if row.id not in gone}
+
+        return self._database.write_blocking(write, durable=False) if rows else set()
+
+    def settle_more(
+        self,
+        rows: Sequence[MoreRow],
+        placed: Mapping[MoreRow, tuple[PlacedBy, FileStamp]],
+        record: Callable[[Connection, set[MoreRow]], None],
+    ) -> None:
+        """Write down which files are in their place, and give the other rows back, to be done in their turn."""
+        done = FilingStatus.COMPLETED.value, None, None, None
+        ended = [
+            (row.id, row.owner, *done, method.value, *_identity(seen), None) for row, (method, seen) in placed.items()
+        ]
+
+        def write(conn: Connection) -> None:
+            lost = leases.finish(conn, self._spec, FINISH, ended, given=FINISH_VALUES, columns=FINISH_COLUMNS)
+            gone = {key for key, _ in lost}
+            record(conn, {row for row in placed if row.id not in gone})
+            leases.release(conn, self._spec, [(row.id, row.owner) for row in rows if row not in placed])
+
+        self._database.write_blocking(write)
 
     def begun(self, seen: FileStamp) -> PlacedBy | None:
         """How an earlier owner brought this very file into its place; None when it did not."""

@@ -8,6 +8,7 @@ from kurabito.dataplane.leasing.leased_row import Stopped
 from kurabito.dataplane.leasing.runner import LeasedWork
 from kurabito.dataplane.placing import store
 from kurabito.dataplane.placing.execution import execute
+from kurabito.dataplane.placing.link_batch import link_more
 from kurabito.dataplane.placing.modes import Placed
 from kurabito.dataplane.placing.placement_row import LeasedPlacement
 from kurabito.dataplane.placing.refusals import PlacementRefused
@@ -44,6 +45,8 @@ class PlacementWork(LeasedWork[LeasedPlacement]):
         else:
             row.complete(placed.method, placed.seen, placed.content_hash, _entering(row, library, placed, retired))
             _log.info("file placed", placement=row.id, method=placed.method, path=row.values["target_path"])
+            if placed.method is PlacedBy.LINK and (more := link_more(row, library)):
+                _log.info("more files placed", method=PlacedBy.LINK, files=more, library=library.id)
 
     def _refuse(self, row: LeasedPlacement, refused: PlacementRefused) -> None:
         _log.warning("file not placed", placement=row.id, problem=str(refused), waits=refused.passes)

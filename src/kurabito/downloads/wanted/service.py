@@ -15,7 +15,7 @@ from kurabito.downloads.wanted.store import WantedEpisode
 from kurabito.runtime.delegation import DelegatedTasks
 
 
-class WantedEpisodes:
+class WantedList:
     """What is wanted in one database."""
 
     def __init__(self, database: Database, queue: DelegatedTasks, search: ReleaseSearch) -> None:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
+from kurabito.catalog.states import UNWANTED
 from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Queries, Query
 from kurabito.db.rows import ColumnList
@@ -21,16 +22,16 @@ from kurabito.metadata.episodes import episodes_of
 from kurabito.titles import ReleaseKind
 
 _WANTED: Final = ColumnList(
-    "episode.id, episode.series_id, series.title, series.season, episode.kind, episode.number, episode.aired_at, "
+    "episodes.id, episodes.series_id, series.title, series.season, episodes.kind, episodes.number, episodes.aired_at, "
     "series.automatic_search, search.searches, search.is_asked, search.outcome, search.searched_at, search.next_at"
 )
 _NARROWED: Final = {
     "all": "",
-    "series": "AND episode.series_id = :series_id",
-    "one": "AND episode.id = :episode_id",
+    "series": "AND episodes.series_id = :series_id",
+    "one": "AND episodes.id = :episode_id",
 }
 _SQL: Final = {
-    name: Queries("kurabito.downloads.wanted", "store.sql", wanted=_WANTED, narrowed=text)
+    name: Queries("kurabito.downloads.wanted", "store.sql", wanted=_WANTED, narrowed=text, unwanted=UNWANTED)
     for name, text in _NARROWED.items()
 }
 _ALL: Final = _SQL["all"]

@@ -15,30 +15,31 @@ ON CONFLICT (series_id, kind, number) DO UPDATE SET aired_at = excluded.aired_at
 -- name: missing
 -- Shown, and neither had nor under way. An episode whose day is not known was released, so it was shown. A batch that names no
 -- episodes may bring any of them.
-SELECT {wanted} FROM episodes AS episode JOIN series ON series.id = episode.series_id
-LEFT JOIN wanted_searches AS search ON search.episode_id = episode.id
-WHERE episode.state = 'wanted' AND series.state = 'followed' AND series.merged_into IS NULL
-    AND episode.kind IN ('tv', 'movie') AND coalesce(episode.aired_at, 0) <= :now
-    AND (series.wanted <> 'future' OR coalesce(episode.aired_at, episode.created_at) >= coalesce(series.wanted_since, 0))
-    AND NOT EXISTS (SELECT 1 FROM conflicts AS conflict WHERE conflict.episode_id = episode.id AND conflict.status <> 'resolved')
+SELECT {wanted} FROM episodes JOIN series ON series.id = episodes.series_id
+LEFT JOIN wanted_searches AS search ON search.episode_id = episodes.id
+WHERE episodes.state = 'wanted' AND series.state = 'followed' AND series.merged_into IS NULL
+    AND episodes.kind IN ('tv', 'movie') AND coalesce(episodes.aired_at, 0) <= :now
+    AND NOT {unwanted}
+    AND NOT EXISTS (SELECT 1 FROM conflicts AS conflict WHERE conflict.episode_id = episodes.id AND conflict.status <> 'resolved')
     AND NOT EXISTS (SELECT 1 FROM anime_links AS batch CROSS JOIN downloads AS download
                     WHERE batch.series_id = series.id AND batch.episode_id IS NULL AND batch.is_batch = 1
                         AND download.link_id = batch.id AND download.status IN ('pending', 'downloading', 'downloader_error'))
     {narrowed}
-ORDER BY coalesce(episode.aired_at, episode.created_at) DESC, episode.id DESC LIMIT :limit;
+ORDER BY coalesce(episodes.aired_at, episodes.created_at) DESC, episodes.id DESC LIMIT :limit;
 
 -- name: upgradable
 -- Had by a download of ours, by shows that want better ones.
-SELECT {wanted} FROM episodes AS episode JOIN series ON series.id = episode.series_id
+SELECT {wanted} FROM episodes JOIN series ON series.id = episodes.series_id
 JOIN release_profiles AS profile
     ON profile.id = coalesce(series.profile_id, (SELECT usual.id FROM release_profiles AS usual WHERE usual.is_default = 1))
-LEFT JOIN wanted_searches AS search ON search.episode_id = episode.id
-WHERE episode.state = 'have' AND series.state = 'followed' AND series.merged_into IS NULL AND profile.upgrade = 1
+LEFT JOIN wanted_searches AS search ON search.episode_id = episodes.id
+WHERE episodes.state = 'have' AND series.state = 'followed' AND series.merged_into IS NULL AND profile.upgrade = 1
+    AND NOT {unwanted}
     AND EXISTS (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
-                WHERE link.episode_id = episode.id AND download.link_id = link.id AND download.status = 'completed'
+                WHERE link.episode_id = episodes.id AND download.link_id = link.id AND download.status = 'completed'
                     AND download.given_back_at IS NULL)
     {narrowed}
-ORDER BY coalesce(episode.aired_at, episode.created_at) DESC, episode.id DESC LIMIT :limit;
+ORDER BY coalesce(episodes.aired_at, episodes.created_at) DESC, episodes.id DESC LIMIT :limit;
 
 -- name: links
 -- What is known of these episodes that could be taken, and what keeps it.

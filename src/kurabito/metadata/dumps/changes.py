@@ -43,7 +43,7 @@ def bring_up_to_date(database: Database, report: Report = lambda _done, _total: 
         stamp, content, changes = database.read_blocking(_plan)
         try:
             for done, change in enumerate(changes, 1):
-                database.write_blocking(partial(_write, change=change, stamp=stamp))
+                database.write_blocking(partial(_write, change=change, stamp=stamp), durable=False)
                 report(done, len(changes))
             database.write_blocking(partial(_end, stamp=stamp))
         except IndexMoved:

@@ -79,7 +79,8 @@ def import_dump(
 
     for start in range(0, len(lists), BATCH):
         chunk = {str(bgm_id): listed for bgm_id, listed in lists[start : start + BATCH]}
-        database.write_blocking(partial(episodes.keep_lists, source=EpisodeSource.ARCHIVE, lists=chunk))
+        keep = partial(episodes.keep_lists, source=EpisodeSource.ARCHIVE, lists=chunk)
+        database.write_blocking(keep, durable=False)
         note(len(chunk))
     if content.source is DumpSource.ARCHIVE:
         kept = {str(bgm_id) for bgm_id in content.episodes}

@@ -54,7 +54,8 @@ def replace_dump(
             [edition * _ROOM + start + place, json.dumps(entry.as_stored(), ensure_ascii=False, separators=(",", ":"))]
             for place, entry in enumerate(entries[start : start + BATCH])
         ]
-        database.write_blocking(partial(run_in_chunks, query=_SQL.add, rows=rows, source=source))
+        # Without waiting for the disk: the import is noted at the end, and what is durable then has all of this before it.
+        database.write_blocking(partial(run_in_chunks, query=_SQL.add, rows=rows, source=source), durable=False)
         report(len(rows))
     noted = {"source": source, "file_name": file_name, "entries": len(entries), "skipped": skipped.count}
     database.write_blocking(lambda conn: conn.run(_SQL.note_import, {**noted, "edition": edition}))
@@ -97,7 +98,7 @@ def _forget_others(database: Database, source: DumpSource, edition: int) -> None
         rows = [[number] for (number,) in conn.all(_SQL.others, {"source": source, **_range(edition), "limit": BATCH})]
         return conn.run(_SQL.forget, {"source": source, "rows": json.dumps(rows)}) if rows else 0
 
-    while database.write_blocking(forget):
+    while database.write_blocking(forget, durable=False):
         pass
 
 

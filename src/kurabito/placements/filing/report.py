@@ -24,6 +24,8 @@ class FilingReport:
 
     inspection: FilingStatus
     """Whether its files are listed."""
+    is_planned: bool
+    """Whether it is decided what becomes of them."""
     error_code: ErrorCode | None
     """Why they are not."""
     error_facts: Mapping[str, Any]
@@ -39,9 +41,10 @@ def report_of(conn: Connection, download_id: int) -> FilingReport | None:
     row = conn.one(_SQL.inspection, {"download_id": download_id})
     if row is None:
         return None
-    inspection_id, first_id, status, code, facts = row
+    inspection_id, first_id, status, code, facts, is_planned = row
     return FilingReport(
         inspection=FilingStatus(status),
+        is_planned=bool(is_planned),
         error_code=None if code is None else ErrorCode(code),
         error_facts=json.loads(facts or "{}"),
         placements=store.page(conn, limit=_MOST, download_id=first_id)[::-1],

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.downloads.search.grab import ReleaseGrabs
-from kurabito.downloads.wanted.service import WantedEpisodes
+from kurabito.downloads.wanted.service import WantedList
 from kurabito.web.forms import Form, fields_of, id_of
 from kurabito.web.pages import Pages
 
@@ -18,7 +18,7 @@ _BY_SHOW: Final = "show"
 _AUTOMATIC: Final = {"on": True, "off": False, "all": None}
 
 
-def router(pages: Pages, wanted: WantedEpisodes, catalog: Catalog, grabs: ReleaseGrabs) -> APIRouter:
+def router(pages: Pages, wanted: WantedList, catalog: Catalog, grabs: ReleaseGrabs) -> APIRouter:
     """What is wanted, and the search for it."""
     routes = APIRouter()
 

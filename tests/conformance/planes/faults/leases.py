@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from tests.conformance.planes.faults.fault import fault, put
+from tests.conformance.planes.faults.fault import fault, nothing, put
 
 from kurabito.dataplane.leasing.leased_row import LeasedRow, LeaseKeeper
 from kurabito.db import leases
@@ -47,6 +47,7 @@ def stores_without_its_lease() -> None:
         return row._database.write_blocking(fn, durable=durable)
 
     put(LeasedRow, "write", write)
+    put(LeasedRow, "check", nothing)
 
 
 @fault("LEASE-5")

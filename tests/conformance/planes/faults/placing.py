@@ -14,6 +14,7 @@ from kurabito.dataplane.placing import execution, store
 from kurabito.dataplane.placing.execution import PlacementExecution
 from kurabito.dataplane.placing.modes import PlacementModes
 from kurabito.dataplane.placing.placement_row import LeasedPlacement
+from kurabito.dataplane.placing.succession import Succession
 from kurabito.protocol.error_codes import ErrorCode
 
 
@@ -69,3 +70,13 @@ def calls_a_missing_file_a_failure() -> None:
         refuse(row, status, ErrorCode.WORKER_FAILURE if code is ErrorCode.FILE_MISSING else code, *rest)
 
     put(LeasedPlacement, "refuse", refuse_as)
+
+
+@fault("PLACE-10")
+def throws_away_what_it_replaces() -> None:
+    put(Succession, "retire", lambda *_: None)
+
+
+@fault("PLACE-10")
+def replaces_what_changed() -> None:
+    put(Succession, "_is_old", lambda of, seen: seen is not None and of._row.begun(seen) is None)

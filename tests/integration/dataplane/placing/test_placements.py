@@ -30,6 +30,30 @@ def test_a_linked_file_is_one_file_with_two_names(desk: Desk) -> None:
     assert desk.known() == {TARGET: (11, 0, None)}
 
 
+def test_many_files_are_linked_together_and_what_is_not_plain_comes_in_its_turn(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced = []
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda fd: (synced.append(fd), fsync(fd)))
+    names = [f"Show/Season 01/Show - S01E{number:02}.mkv" for number in range(1, 31)]
+    sources = [desk.download(f"{number}.mkv", b"%d" % number) for number in range(1, 31)]
+    placements = [desk.ask(source, name, "link", "copy") for source, name in zip(sources, names, strict=True)]
+    desk.shelf.put(names[9], b"of another release")
+    sources[19].write_bytes(b"changed meanwhile")
+    sources[24].unlink()
+    desk.work()
+    outcomes = [desk.outcome(placement) for placement in placements]
+    refused = {9: "TARGET_EXISTS", 19: "FILE_CHANGED", 24: "FILE_MISSING"}
+    assert {
+        place: outcome[::2] for place, outcome in enumerate(outcomes) if outcome != ("completed", "link", None)
+    } == {place: ("failed", code) for place, code in refused.items()}
+    placed = [name for place, name in enumerate(names) if place not in refused]
+    assert set(desk.known()) == {*placed, names[9]}
+    assert all(desk.shelf.path(name).samefile(sources[names.index(name)]) for name in placed)
+    assert len(synced) < len(placed)
+
+
 @pytest.mark.parametrize("is_named", [False, True], ids=["without a name", "under a hidden name"])
 def test_a_copy_is_a_file_of_its_own_with_its_hash(desk: Desk, monkeypatch: pytest.MonkeyPatch, is_named: bool) -> None:
     if is_named:
