@@ -33,6 +33,7 @@ BEYOND_SCHEMAS = {
     "create_metadata",
     "create_subscription",
     "create_title_rule",
+    "import_files",
     "list_groups",
     "list_jobs",
     "make_plan",
