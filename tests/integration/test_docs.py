@@ -231,6 +231,7 @@ def test_generated_parts_are_up_to_date() -> None:
     tool = load_tool()
     generated = {
         "cli.md",
+        "conformance.md",
         "database.md",
         "errors.md",
         "protocol.md",

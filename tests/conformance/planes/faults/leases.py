@@ -77,7 +77,7 @@ def puts_stale_jobs_back() -> None:
 
 @fault("LEASE-7")
 def takes_the_jobs_of_the_living() -> None:
-    put(recovery, "EXPIRED", ("lease_expires_at IS NULL", "lease_expires_at <= :now OR worker_id LIKE 'other#%'"))
+    put(recovery, "EXPIRED", ("lease_expires_at IS NULL", "lease_expires_at <= :now OR worker_id LIKE 'living#%'"))
 
 
 @fault("LEASE-8")
