@@ -9,6 +9,7 @@ from tests.conformance.planes.faults.fault import fault, nothing, put
 
 from kurabito.dataplane.leasing.leased_row import LeasedRow, LeaseKeeper
 from kurabito.db import leases
+from kurabito.db.grace import Grace
 from kurabito.db.leases import lease, recovery
 from kurabito.protocol.leased import jobs
 from kurabito.protocol.leased.jobs import JOBS
@@ -77,7 +78,8 @@ def puts_stale_jobs_back() -> None:
 
 @fault("LEASE-7")
 def takes_the_jobs_of_the_living() -> None:
-    put(recovery, "EXPIRED", ("lease_expires_at IS NULL", "lease_expires_at <= :now OR worker_id LIKE 'other#%'"))
+    put(recovery, "EXPIRED", ("lease_expires_at IS NULL", "lease_expires_at <= :now OR worker_id LIKE 'living#%'"))
+    put(Grace, "taken", lambda _, __, stale: list(stale))
 
 
 @fault("LEASE-8")
