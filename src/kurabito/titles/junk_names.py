@@ -16,7 +16,7 @@ _COUNTERS: Final = frozenset(
     "saison staffel stagione temporada сезон final last first second third fourth fifth sixth one two three four five six "
     "new next special specials sp sps movie movies film films the of and or to ova ovas oad ona oav tv extra extras bonus "
     "op ed ncop nced pv cm menu trailer teaser preview ex recap summary side version ver edition cut batch complete full whole "
-    "all end fin finale raw raws sub subs dub rev fix st nd rd th ii iii iv v vi vii viii ix".split()
+    "all animation anime end fin finale raw raws sub subs dub rev fix st nd rd th ii iii iv v vi vii viii ix".split()
 )
 _ATTRIBUTES: Final = frozenset(
     "resolution source video audio container subtitles languages batch size version release".split()

@@ -26,7 +26,7 @@ _BRACKETED_NAME: Final = re.compile(r"\s\(([^()]{3,200})\)?\s*$")
 _DOT_BETWEEN_SCRIPTS: Final = re.compile(rf"(?:(?<=[{CJK}])|(?<=[{CJK}]\d))\.(?=[A-Z][a-z]+ )")
 # `夜之蔵人 Super Extra` is a sequel: what stands behind the name is no name.
 _SEQUEL_WORDS: Final = frozenset(
-    "after advance encore evolution extra extreme final finale generation max neo next origin origins plus prologue punch rebirth "
+    "advance after animation encore evolution extra extreme final finale generation max neo next origin origins plus prologue punch rebirth "
     "refine refrain reload remix renewal return returns revenge reverse rising season second special specials stage super "
     "the third turbo ultimate ultra version".split()
 )
