@@ -32,11 +32,13 @@ MOST_MS: Final = 50.0
 _PER_SECOND: Final = 50.0
 _PER_FOLDER: Final = 20
 _LONGEST: Final = 600.0
-_KEY: Final = "a key for the benchmark"
+KEY: Final = "a key for the benchmark"
 _COMMAND: Final = (sys.executable, "-m", "kurabito.cli")
 _REQUESTS: Final = ("GET /scan-tasks/{id}", "POST /libraries/{id}/scan")
 _IDLE, _SCAN, _HASH = "idle", "scan", "hash"
 
+ApiRequest = tuple[str, str] | tuple[str, str, dict[str, Any]]
+"""Method and place, and what is sent."""
 Samples = dict[tuple[str, str], list[float]]
 """Milliseconds by what happened meanwhile and what was asked."""
 
@@ -63,7 +65,7 @@ def run(options: Options) -> Outcome:
 
 
 def _row(phase: str, request: str, samples: Samples, files: int, options: Options) -> Row:
-    busy, idle = _p99(samples[phase, request]), _p99(samples[_IDLE, request])
+    busy, idle = p99(samples[phase, request]), p99(samples[_IDLE, request])
     passed = None if options.quick else busy <= MOST_TIMES * idle and busy <= MOST_MS
     return Row(
         f"{request} while {files:,} files are {'scanned' if phase == _SCAN else 'hashed'}, p99",
@@ -77,14 +79,14 @@ def _row(phase: str, request: str, samples: Samples, files: int, options: Option
 
 def _shown(samples: Samples) -> list[str]:
     return [
-        f"{request}, {phase}: p50 {statistics.median(seen):.2f} ms, p99 {_p99(seen):.2f} ms, max {max(seen):.1f} ms "
+        f"{request}, {phase}: p50 {statistics.median(seen):.2f} ms, p99 {p99(seen):.2f} ms, max {max(seen):.1f} ms "
         f"of {len(seen)}"
         for (phase, request), seen in samples.items()
     ]
 
 
-def _p99(milliseconds: list[float]) -> float:
-    return statistics.quantiles(milliseconds, n=100)[98]
+def p99(milliseconds: list[float]) -> float:
+    return statistics.quantiles(milliseconds, n=100)[98] if len(milliseconds) > 1 else max(milliseconds)
 
 
 def _make_tree(root: Path, files: int) -> None:
@@ -104,65 +106,67 @@ def _measure(folder: Path, state: Path, idle_seconds: float, samples: Samples) -
     environment = {
         **os.environ,
         "KURABITO_STATE": str(state),
-        "KURABITO_API_KEY": _KEY,
+        "KURABITO_API_KEY": KEY,
         "KURABITO_LOG_LEVEL": "warning",
     }
-    with _serving(environment) as address:
-        api = _Client(address)
+    with serving(environment) as address:
+        api = ApiClient(address)
         tree, other = (
             api.ask("POST", "libraries", name=name, path=str(folder / name))["id"] for name in ("tree", "other")
         )
         task = api.ask("POST", f"libraries/{tree}/scan")["task_id"]
-        paths = {_REQUESTS[0]: ("GET", f"scan-tasks/{task}"), _REQUESTS[1]: ("POST", f"libraries/{other}/scan")}
+        paths: dict[str, ApiRequest] = {
+            _REQUESTS[0]: ("GET", f"scan-tasks/{task}"),
+            _REQUESTS[1]: ("POST", f"libraries/{other}/scan"),
+        }
 
         def during(phase: str, is_over: Callable[[], bool]) -> None:
-            for request, taken in _ask_at_a_pace(address, paths, is_over).items():
+            for request, taken in ask_at_a_pace(address, paths, is_over).items():
                 samples[phase, request] += taken
 
-        _wait_until(lambda: api.ask("GET", f"scan-tasks/{task}")["status"] == "running")
+        wait_until(lambda: api.ask("GET", f"scan-tasks/{task}")["status"] == "running")
         over = time.monotonic() + idle_seconds
         during(_IDLE, lambda: time.monotonic() >= over)
         # Nothing was asked over the first connection for so long that the server closed it.
-        api = _Client(address)
+        api = ApiClient(address)
         with _process([*_COMMAND, "dataplane"], environment):
             during(_SCAN, lambda: api.ask("GET", f"scan-tasks/{task}")["status"] != "running")
-            _wait_until(lambda: _is_running(api, "hash", tree))
+            wait_until(lambda: _is_running(api, "hash", tree))
             during(_HASH, lambda: not _is_running(api, "hash", tree))
         _check(api, task)
 
 
-def _is_running(api: _Client, kind: str, library: int) -> bool:
+def _is_running(api: ApiClient, kind: str, library: int) -> bool:
     return bool(api.ask("GET", f"jobs?kind={kind}&library_id={library}&status=running")["items"])
 
 
-def _check(api: _Client, task: str) -> None:
+def _check(api: ApiClient, task: str) -> None:
     scan = api.ask("GET", f"scan-tasks/{task}")
     if scan["status"] != "completed":
         raise BenchmarkBroken(f"the scan ended as {scan}")
 
 
-def _ask_at_a_pace(
-    address: str, paths: dict[str, tuple[str, str]], is_over: Callable[[], bool]
-) -> dict[str, list[float]]:
+def ask_at_a_pace(address: str, paths: dict[str, ApiRequest], is_over: Callable[[], bool]) -> dict[str, list[float]]:
     """Ask both at once, each by a client of its own, until it is over; the milliseconds that each answer took."""
     ending = threading.Event()
     taken: dict[str, list[float]] = {request: [] for request in paths}
 
     def ask(request: str) -> None:
-        client, begin = _Client(address), time.perf_counter()
+        client, begin = ApiClient(address), time.perf_counter()
         for turn in range(sys.maxsize):
             # By the timetable: who is late asks the next one at once.
             if ending.wait(max(0.0, begin + turn / _PER_SECOND - time.perf_counter())):
                 return
             asked = time.perf_counter()
-            client.ask(*paths[request])
+            method, place, *body = paths[request]
+            client.ask(method, place, **(body[0] if body else {}))
             taken[request].append(1000 * (time.perf_counter() - asked))
 
     clients = [threading.Thread(target=ask, args=(request,)) for request in paths]
     for client in clients:
         client.start()
     try:
-        _wait_until(is_over)
+        wait_until(is_over)
     finally:
         ending.set()
         for client in clients:
@@ -170,23 +174,23 @@ def _ask_at_a_pace(
     return taken
 
 
-class _Client:
+class ApiClient:
     """Asks over one connection."""
 
     def __init__(self, address: str) -> None:
         self._connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=60)
 
     def ask(self, method: str, place: str, **body: Any) -> Any:
-        headers = {"X-Api-Key": _KEY, "Content-Type": "application/json"}
+        headers = {"X-Api-Key": KEY, "Content-Type": "application/json"}
         self._connection.request(method, f"/api/v1/{place}", json.dumps(body) if body else None, headers)
         answer = self._connection.getresponse()
         content = answer.read()
         if answer.status >= 300:
             raise BenchmarkBroken(f"{method} {place} was answered with {answer.status}: {content[:300]!r}")
-        return json.loads(content)
+        return json.loads(content) if content else None
 
 
-def _wait_until(is_so: Callable[[], bool]) -> None:
+def wait_until(is_so: Callable[[], bool]) -> None:
     give_up = time.monotonic() + _LONGEST
     while not is_so():
         if time.monotonic() > give_up:
@@ -195,7 +199,7 @@ def _wait_until(is_so: Callable[[], bool]) -> None:
 
 
 @contextmanager
-def _serving(environment: dict[str, str]) -> Iterator[str]:
+def serving(environment: dict[str, str]) -> Iterator[str]:
     """The address of a server without a data plane."""
     with _process([*_COMMAND, "serve", "--port", "0", "--no-dataplane"], environment) as process:
         assert process.stdout is not None

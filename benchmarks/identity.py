@@ -1,10 +1,14 @@
 """Which series releases end in: shows that were split over several series, and series that mixed several shows.
 
-    python benchmarks/identity.py FILE... [--index data.json] [--follow 300] [--show]
+    python benchmarks/identity.py FILE... [--index data.json] [--disputes LIST] [--follow 300] [--show]
 
 A FILE is JSON lines of {"title", "expected": {"title", "season"?, "year"?, "country"?}}. The gold names of a line are one name or a
 list; names that occur in one list are one show. A show-season counts as joinable when its spellings are connected: by titles that
 carry several of its names, or by the index. In doubt is neither split nor mixed: it is counted apart.
+
+Many gold names were written by another parser. A LIST names the rows that are disputed, by the first digits of their titles' SHA-256,
+each with its reason: `{"rows": [...], "verdict": "one show" | "left out", "why"}` a line. Rows of one show count as one name; what is left
+out is not brought. With it, every FILE is scored twice: as its gold says, and as it is disputed (`identity_disputes.jsonl` for the corpus).
 
 The index is bangumi-data's data.json. With it, every FILE is measured with and without, and `--follow N` follows N of its shows by
 their ids and brings a release under each of their names: how many find their series, by language.
@@ -14,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import hashlib
 import json
 import tempfile
 from collections import Counter, defaultdict
@@ -55,6 +60,29 @@ class Gold:
     season: int
     marks: tuple[Any, ...]
     """Year and country, where the source says them."""
+
+
+@dataclass(frozen=True)
+class Disputes:
+    """What is wrong with the gold, by the rows' marks."""
+
+    one_show: Sequence[Sequence[str]] = ()
+    left_out: frozenset[str] = frozenset()
+
+
+def mark_of(title: str) -> str:
+    """What a row is named by in a list of disputes, which holds no titles."""
+    return hashlib.sha256(title.encode()).hexdigest()[:12]
+
+
+def read_disputes(path: Path) -> Disputes:
+    """The disputed rows of a file; each needs its reason."""
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+    assert all(line["why"] for line in lines)
+    return Disputes(
+        [line["rows"] for line in lines if line["verdict"] == "one show"],
+        frozenset(row for line in lines if line["verdict"] == "left out" for row in line["rows"]),
+    )
 
 
 class Groups:
@@ -138,6 +166,7 @@ async def _bring(database: Database, rows: Sequence[Gold]) -> dict[str, tuple[in
 class Score:
     """What came of some titles."""
 
+    titles: int
     joinable: int
     split: Mapping[Any, list[Gold]]
     mixed: Mapping[int, list[Gold]]
@@ -145,11 +174,18 @@ class Score:
     unread: int
 
 
-def score(rows: Sequence[Gold], found: Mapping[str, tuple[int, bool]], namesakes: Mapping[str, set[str]]) -> Score:
-    """Compare with what the sources say."""
-    shows = Groups()
+def score(
+    rows: Sequence[Gold],
+    found: Mapping[str, tuple[int, bool]],
+    namesakes: Mapping[str, set[str]],
+    disputes: Disputes = Disputes(),  # noqa: B008 - frozen
+) -> Score:
+    """Compare with what the sources say, but what is disputed."""
+    shows, marked = Groups(), {mark_of(row.title): row for row in rows}
     for row in rows:
         shows.join(row.names)
+    for some in disputes.one_show:
+        shows.join([name for mark in some if mark in marked for name in marked[mark].names] or [None])
     groups: dict[Any, list[Gold]] = defaultdict(list)
     for row in rows:
         groups[shows.find(row.names[0]), row.season].append(row)
@@ -169,7 +205,7 @@ def score(rows: Sequence[Gold], found: Mapping[str, tuple[int, bool]], namesakes
             in_series[series_id].setdefault((shows.find(row.names[0]), row.season), row)
     mixed = {series_id: list(some.values()) for series_id, some in in_series.items() if len(some) > 1}
     in_doubt = [row for row in rows if row.title in found and found[row.title][1]]
-    return Score(joinable, split, mixed, in_doubt, sum(row.title not in found for row in rows))
+    return Score(len(rows), joinable, split, mixed, in_doubt, sum(row.title not in found for row in rows))
 
 
 def _joined(some: Sequence[Gold], namesakes: Mapping[str, set[str]]) -> list[list[Gold]]:
@@ -233,6 +269,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--index", type=Path, help="bangumi-data's data.json")
     parser.add_argument("--follow", type=int, default=0, help="follow so many shows of the index by their ids, too")
+    parser.add_argument("--disputes", type=Path, help="rows whose gold is wrong, and why")
     parser.add_argument("--show", action="store_true", help="list what was split and mixed")
     options = parser.parse_args()
     if options.index and options.follow:
@@ -246,23 +283,32 @@ def main() -> None:
         rows = list({row.title: row for row in read_gold(path)}.values())
         for index in (None, options.index) if options.index else (None,):
             namesakes = read_namesakes(index, rows) if index else {}
+            about = f"{path.name} {'with' if index else 'without'} index"
             result = score(rows, asyncio.run(series_of(rows, index)), namesakes)
-            whole = result.joinable - len(result.split)
-            share = whole / result.joinable if result.joinable else 1.0
-            print(
-                f"{path.name} {'with' if index else 'without'} index: {len(rows):,} titles, "
-                f"{whole}/{result.joinable} = {share:.1%} of the joinable show-seasons are one series, "
-                f"{len(result.mixed)} series mixed, {len(result.asked)} releases asked about, {result.unread} unread"
-            )
+            print(f"{about}: {_said(result)}")
+            if options.disputes:
+                disputes = read_disputes(options.disputes)
+                left = [row for row in rows if mark_of(row.title) not in disputes.left_out]
+                result = score(left, asyncio.run(series_of(left, index)), namesakes, disputes)
+                print(f"{about}, without what is disputed: {_said(result)}")
             if options.show:
                 _show(result)
+
+
+def _said(result: Score) -> str:
+    whole = result.joinable - len(result.split)
+    share = whole / result.joinable if result.joinable else 1.0
+    return (
+        f"{result.titles:,} titles, {whole}/{result.joinable} = {share:.1%} of the joinable show-seasons are one series, "
+        f"{len(result.mixed)} series mixed, {len(result.asked)} releases asked about, {result.unread} unread"
+    )
 
 
 def _show(result: Score) -> None:
     for (key, _), part in result.split.items():
         print("  split", key, *(f"\n      {row.title}" for row in {row.names: row for row in part}.values()))
     for some in result.mixed.values():
-        print("  mixed", *(f"\n      {row.names} s{row.season}: {row.title}" for row in some))
+        print("  mixed", *(f"\n      {mark_of(row.title)} {row.names} s{row.season}: {row.title}" for row in some))
     for row in result.asked:
         print("  asked", row.names, row.season, row.title)
 

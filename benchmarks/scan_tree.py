@@ -49,7 +49,7 @@ def run(options: Options) -> Outcome:
         with _library(folder, "known") as known:
             _scan(known, files)
             sides = [
-                Side("find", "find -printf '%P %s %T@ %i %D'", lambda: _timed(lambda: _find(folder))),
+                Side("find", "find -printf '%P %s %T@ %i %D'", lambda: timed(lambda: _find(folder))),
                 Side("first scan", "SQLite, empty before", lambda: _first(folder, files), ours=True),
                 Side("rescan", "SQLite, nothing changed", lambda: _scan(known, files), ours=True),
             ]
@@ -80,7 +80,7 @@ def _find(folder: Path) -> None:
     )
 
 
-def _timed(work: Callable[[], object]) -> dict[str, float]:
+def timed(work: Callable[[], object]) -> dict[str, float]:
     """How long it took, and what it cost the processors: that says more on a machine that is busy with something else."""
     spent, began = _spent(), time.perf_counter()
     work()
@@ -127,7 +127,7 @@ def _library(folder: Path, name: str) -> Iterator[_Library]:
 def _scan(library: _Library, files: int) -> dict[str, float]:
     library.owner.write_blocking(lambda conn: conn.run(_ADD_JOB, {"id": uuid.uuid4().hex}))
     # Processes that help with a scan are started for it, and end with its scanner.
-    figures = _timed(
+    figures = timed(
         lambda: Runner(library.plane, JobWork({JobKind.SCAN: Scanner(library.state)}), name="benchmark").work()
     )
     if library.owner.read_blocking(_known) != (files, files):

@@ -18,9 +18,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kurabito.catalog.intake import CatalogIntake
-from kurabito.db import Database, migrate, open_database
+from kurabito.db import Connection, Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
+from kurabito.downloads.choice import ReleasePreferences
+from kurabito.downloads.profiles import store as profiles
+from kurabito.downloads.search.pasted import PastedLinks
 from kurabito.downloads.search.service import ReleaseSearch
+from kurabito.feeds.preferences import Preferences, Term
 from kurabito.feeds.results import FeedItem, FetcherResults
 from kurabito.http import Outbound
 from kurabito.indexers.definitions import SiteDefinitions
@@ -71,6 +75,17 @@ def outcome(number: int, results: int, titles: list[str]) -> IndexerOutcome:
     return IndexerOutcome(indexer=indexer, items=items)
 
 
+def prefer(conn: Connection) -> None:
+    """Preferences with everything in them that is read from titles."""
+    liked = Preferences(
+        groups=("Group 3", "Group 1"),
+        resolutions=(1080, 720),
+        codecs=("HEVC",),
+        terms=(Term("CHS", 5), Term(r"v\d", 3, True)),
+    )
+    profiles.make_default(conn, profiles.add(conn, "all", ReleasePreferences(upgrade=True, preferred=liked)).id)
+
+
 async def measure(indexers: int, results: int, titles: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         database = open_database(f"sqlite:///{folder}/search.db")
@@ -83,8 +98,11 @@ async def measure(indexers: int, results: int, titles: list[str]) -> None:
             for place, title in enumerate(known)
         )
         await CatalogIntake(database).receive(FetcherResults(subscription_id=subscription, items=feed))
+        await database.write(prefer)
         search = ReleaseSearch(
-            database, AnsweredIndexers(database, [outcome(number, results, titles) for number in range(indexers)])
+            database,
+            AnsweredIndexers(database, [outcome(number, results, titles) for number in range(indexers)]),
+            PastedLinks(Outbound()),
         )
         began, cpu, times, found = time.perf_counter(), time.process_time(), [], 0
         async for progress in search.search(SearchQuery(text="Show")):

@@ -54,6 +54,8 @@ def pytest_collection_finish() -> None:
     """Have the garbage collector pass by what every test stands on: it looked through all of it again and again."""
     gc.collect()
     gc.freeze()
+    # The tests make and drop much, most of it without cycles.
+    gc.set_threshold(20_000, 20, 20)
 
 
 def _holds_the_tests(folder: Path) -> bool:

@@ -24,6 +24,7 @@ from typing import Any, Final
 import typer
 
 from kurabito.cli import commands as cli
+from kurabito.conformance.checks import CHECKS
 from kurabito.db import migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.errors import KurabitoError
@@ -31,6 +32,7 @@ from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.external import WORKERS
 from kurabito.protocol.rights import DATA_PLANE
 from kurabito.protocol.rules import SECTIONS, section
+from kurabito.protocol.rules import rules as all_rules
 from kurabito.protocol.tables import TABLES, Table
 from kurabito.runtime.events import EVENTS, FACTS
 from kurabito.settings import Settings, variable
@@ -38,6 +40,8 @@ from kurabito.settings.model import LIVE, LOCAL
 from kurabito.site.errors import status_of_kind
 
 ROOT: Final = Path(__file__).resolve().parents[1]
+# The faults that the conformance kit was tried with lie among the tests.
+sys.path.append(str(ROOT))
 _PART: Final = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end of generated part -->)", re.DOTALL)
 _EXAMPLES: Final = "Examples:"
 # Typer's words for what an option takes, in ours; an argument's own name says enough.
@@ -130,6 +134,19 @@ def rights() -> str:
     )
 
 
+def conformance() -> str:
+    """Which checks look at each rule, and the faults that they were seen to catch."""
+    from tests.conformance.planes.faults import FAULTS
+
+    rows = []
+    for rule in all_rules():
+        checks = [one.look.__name__.replace("_", " ") for one in CHECKS if one.rule == rule]
+        faults = [name for name, fault in FAULTS.items() if fault.rule == rule]
+        if checks:
+            rows.append((rule, "; ".join(dict.fromkeys(checks)), "; ".join(faults)))
+    return _table(("rule", "checks", "planes that break it"), rows)
+
+
 def errors() -> str:
     """The tree of errors: each with its code, how HTTP calls it, and its meaning."""
     for branch in sorted((ROOT / "src" / "kurabito").glob("*/errors.py")):
@@ -188,6 +205,7 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "ddl": ddl,
     "codes": codes,
     "rights": rights,
+    "conformance": conformance,
     "errors": errors,
 }
 

@@ -113,6 +113,8 @@ async def test_a_naming_is_tried_while_it_is_typed(page: Page, furnished: Stage)
     await page.get_by_label("Subtitle languages").select_option("current")
     await expect(tried.first).to_contain_text("s01e08.zh-Hans.ass")
     await page.get_by_role("button", name="Save").click()
+    # Saved, and no longer only chosen: a page that is still on its way cannot be loaded again.
+    await page.wait_for_url("**/library/2/naming")
     await page.reload()
     await expect(tried.first).to_contain_text("s01e08.zh-Hans.ass")
 

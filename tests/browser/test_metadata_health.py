@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import socket
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.async_api import Page, expect
+from tests.browser.conftest import Screen
 
 from kurabito.app.compose.feeds import open_outbound
 from kurabito.app.compose.metadata import MetadataParts, open_metadata
+from kurabito.db import Connection
+from kurabito.metadata import records
 from kurabito.metadata.pending import Ids
-from kurabito.metadata.records import Details, RecordKind, TmdbKind
+from kurabito.metadata.records import Details, RecordCandidate, RecordKind, TmdbKind, candidates_as_stored
 from kurabito.metadata.runner import SYNC
 from kurabito.metadata.sources.bangumi_data import IndexFile, OfflineEntry
 from kurabito.metadata.sources.index import IndexOrigin, import_index
@@ -45,11 +49,15 @@ async def test_what_is_missing_is_told_with_the_source_that_does_not_answer(
         fresh = await parts.service.create(Details(title_japanese="別の蔵", mal_id=1, tmdb_id=3))
         await page.goto(await stage.link())
         await page.goto(f"{stage.url}/metadata/{fresh.id}")
-        await expect(page.locator("#state")).to_contain_text("No poster yet. The next sync asks for one.")
+        state = page.locator("#state")
+        await expect(state).to_contain_text("No poster yet: TMDB would have it, and does not answer.")
+        # Nothing could be asked, and the page does not call that a success.
+        await expect(state).to_contain_text("The last sync failed.")
+        await state.get_by_role("link", name="Failed").click()
+        await expect(page.locator("main")).to_contain_text("TMDB was not read")
         await _sync(stage, parts, TaskState.SUCCEEDED)
 
     await page.goto(f"{stage.url}/metadata/{unknown.id}")
-    state = page.locator("#state")
     await expect(state).to_contain_text("Not looked up: TMDB does not answer.")
     await expect(state).to_contain_text("It could not be reached. Last attempt")
     await expect(state).not_to_contain_text("Not looked up yet")
@@ -66,6 +74,68 @@ async def test_what_is_missing_is_told_with_the_source_that_does_not_answer(
     await expect(sources.locator("[data-source=index]")).to_contain_text("Working 1 entry, imported")
     await expect(sources.locator("[data-source=index]")).to_contain_text("1 row of the file was left out.")
     await fits()
+
+
+MAYBE = RecordCandidate(7, TmdbKind.TV, "蔵の夜", 2022, is_animation=True)
+LACKS: dict[str, tuple[Details, dict[str, object], list[str]]] = {
+    "with a key, new": (
+        Details(title_japanese="蔵", bgm_id=1),
+        {},
+        ["No poster yet. The next sync asks for one.", "Not looked up yet. The next sync does that."],
+    ),
+    "with a key, looked up": (
+        Details(title_japanese="蔵", bgm_id=2),
+        {"tmdb_lookup_at": 1, "poster_lookup_at": 1},
+        ["No source that was asked has a poster of it.", "Looked up and not found. The next lookup is in seven days"],
+    ),
+    "with a key, unclear": (
+        Details(title_japanese="蔵", poster_url="https://img.example/1.jpg"),
+        {"tmdb_lookup_at": 1, "tmdb_candidates": candidates_as_stored((MAYBE,))},
+        ["The poster is not downloaded yet. Every sync tries;", "TMDB has several candidates. Choose one:"],
+    ),
+    "with a key, nameless": (
+        Details(title_chinese="藏"),
+        {},
+        ["No poster is known. It comes with the ID.", "It has no Japanese or English title to look it up by."],
+    ),
+    "without a key": (
+        Details(title_japanese="蔵", bgm_id=4),
+        {},
+        ["The imported index does not have it, and TMDB is not used without a key."],
+    ),
+    "without a key, with an id": (
+        Details(title_japanese="蔵", tmdb_id=5),
+        {},
+        ["No poster yet: only TMDB could have one, and it is not used without a key."],
+    ),
+}
+
+
+@pytest.mark.parametrize("screen", [Screen(390, 844, "")], ids=["phone"], indirect=True)
+async def test_every_other_reason_is_told_as_it_is(page: Page, stage: Stage) -> None:
+    """No source has failed here: what is missing was not asked yet, not found, not clear, or cannot be asked."""
+    for has_key in (True, False):
+        await stage.go()
+        key = {"tmdb_key": "made-up" if has_key else None}
+        stage.settings = type(stage.settings)(**{**stage.settings.model_dump(exclude_unset=True), **key})
+        await stage.come()
+        await page.goto(await stage.link())
+        for case, (details, columns, texts) in LACKS.items():
+            if case.startswith("with a key") is not has_key:
+                continue
+            made = await stage.queue.database.write(partial(_add, details=details, columns=columns))
+            await page.goto(f"{stage.url}/metadata/{made}")
+            lacks = page.locator("#state [data-lack]")
+            await expect(lacks.first).to_be_visible()
+            for text in texts:
+                await expect(lacks.filter(has_text=text)).to_have_count(1)
+
+
+def _add(conn: Connection, details: Details, columns: dict[str, object]) -> int:
+    made = records.add(conn, details)
+    for column, value in columns.items():
+        conn.run(f"UPDATE metadata SET {column} = :value WHERE id = :id", {"value": value, "id": made.id})
+    return made.id
 
 
 async def _sync(stage: Stage, parts: MetadataParts, ends: TaskState) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from kurabito.catalog.corrections.service import Corrections
 from kurabito.catalog.intake import CatalogIntake
 from kurabito.db import Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
@@ -32,11 +31,16 @@ TITLES = (
 TABLES = {
     "anime_links": "id, series_id, episode_id, held_reason",
     "episodes": "id, series_id, number",
-    "series": "id, merged_into, metadata_id",
+    "series": "id, merged_into, metadata_id, episode_offset",
     "series_aliases": "folded, series_id",
     "identity_rulings": "folded, series_id",
-    "corrections": "id, kind, undone_at IS NULL",
+    "corrections": "id, kind, undone_at IS NULL, series_id",
 }
+ASTRAY = (
+    "SELECT link.id FROM anime_links AS link JOIN episodes AS episode ON episode.id = link.episode_id "
+    "JOIN series ON series.id = link.series_id WHERE episode.series_id <> link.series_id OR series.merged_into IS NOT NULL"
+)
+"""Links whose episode is another series', or whose series is none any more."""
 # More statements than any of them needs: the last moments are never reached, and the correction is then made.
 MOMENTS = range(1, 120, 13)
 
@@ -66,13 +70,35 @@ def state(database: Database) -> dict[str, list[Any]]:
     }
 
 
-@pytest.mark.parametrize("step", [["merge", 2, 1], ["undo", 1]], ids=["merge", "undo"])
-def test_a_correction_is_whole_or_not_there(kept: tuple[Database, str], step: list[Any]) -> None:
+@pytest.mark.parametrize(
+    "step",
+    [["merge", 2, 1], ["split", 1, [1]], ["move", 5, 1], ["offset", 2, 1], ["reject", 6]],
+    ids=lambda step: step[0],
+)
+def test_a_correction_and_its_undo_are_whole_or_not_there(kept: tuple[Database, str], step: list[Any]) -> None:
+    """Moved are links, episodes, names and rulings together, however often it is killed."""
     database, url = kept
-    if step[0] == "undo":
-        asyncio.run(Corrections(database).merge(2, 1))
     before = state(database)
-    ended, now = set(), before
+    made = killed_until_made(database, url, step)
+    assert [row[2] for row in made["corrections"]] == [True]
+    assert changed(made) != changed(before)
+    undone = killed_until_made(database, url, ["undo", int(made["corrections"][0][3])])
+    assert [row[2] for row in undone["corrections"]] == [False]
+    assert changed(undone) == changed(before)
+
+
+def changed(found: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """What a correction changes; an episode or a series that it made may stay, empty."""
+    return {
+        **{table: found[table] for table in ("anime_links", "series_aliases", "identity_rulings")},
+        "series": found["series"][:2],
+    }
+
+
+def killed_until_made(database: Database, url: str, step: list[Any]) -> dict[str, list[Any]]:
+    """Make a correction in processes that are killed at ever later moments, until it is made: nothing of it is there before."""
+    before = state(database)
+    now, ended = before, set()
     with subprocess.Popen(
         [sys.executable, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as program:
@@ -81,15 +107,13 @@ def test_a_correction_is_whole_or_not_there(kept: tuple[Database, str], step: li
         for moment in MOMENTS:
             program.stdin.write(json.dumps({"url": url, "step": step, "moment": moment}) + "\n")
             program.stdin.flush()
-            answer = program.stdout.readline().strip()
-            ended.add(answer)
+            ended.add(answer := program.stdout.readline().strip())
             now = state(database)
             if now != before:
                 break
             assert answer == "killed"
         program.stdin.close()
     assert "killed" in ended
-    in_series = {row[1] for row in now["anime_links"]}
-    assert in_series == {row[1] for row in now["series_aliases"]} == ({1} if step[0] == "merge" else {1, 2})
-    assert [row[1] for row in now["series"]] == [None, 1 if step[0] == "merge" else None]
-    assert [row[2] for row in now["corrections"]] == [step[0] == "merge"]
+    assert now != before
+    assert database.read_blocking(lambda conn: conn.all(ASTRAY)) == []
+    return now

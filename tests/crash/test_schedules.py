@@ -19,6 +19,8 @@ async def test_a_tick_is_fired_once_however_many_processes_keep_the_schedule(que
     for _ in range(3):
         fleet.start(every=PERIOD)
     await fleet.until("ready", count=3)
+    # Before the first tick there is none to count from.
+    await fleet.until("tick", count=1)
     first_tick, first_count = await _seen(queue)
     async with asyncio.timeout(30):
         while True:

@@ -298,7 +298,7 @@ def test_a_plain_run_loads_nothing_heavy(tree: Path, state: Path) -> None:
         "import os, sys\n"
         "os._exit = lambda code: print(*sys.modules, sep='\\n', file=sys.stderr)\n"
         f"sys.argv[1:] = ['dedupe', '--state', {str(state)!r}, {str(tree)!r}]\n"
-        "from kurabito.cli import duplicates\n"
+        "from kurabito.cli.collection import duplicates\n"
         "duplicates.run_if_plain(sys.argv[2:])\n"
     )
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -22,6 +22,8 @@ NAMED_IN = (
     "docs/protocol.md",
     "docs/how-to/write-a-data-plane.md",
     "examples/foreign_worker.py",
+    "examples/plane-node/README.md",
+    *(f"examples/plane-node/{path.name}" for path in sorted((ROOT / "examples/plane-node").glob("*.js"))),
     "src/kurabito/db/migrations/sqlite/product/0180_protocol_version.sql",
     "src/kurabito/db/migrations/sqlite/product/0181_guards.sql",
     "src/kurabito/db/migrations/postgres/product/0180_protocol_version.sql",

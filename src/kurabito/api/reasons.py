@@ -15,6 +15,7 @@ from kurabito.downloads.profiles.score import UnwantedReason
 from kurabito.downloads.reasons import SAID, DownloadReason
 from kurabito.downloads.search.decisions import SearchReason
 from kurabito.maintenance.wal import CheckpointReason
+from kurabito.placements.adoption.reasons import AdoptionReason
 from kurabito.placements.plans.reasons import PlanReason
 from kurabito.reasons import TEXT, Reason, reason_of
 
@@ -117,6 +118,8 @@ _DOWNLOADS: Final[_Words] = {
     DownloadReason.REPORTED: "the downloader reports an error",
     DownloadReason.TRANSFER: _transfer,
     DownloadReason.STOOD_STILL: "it stood still",
+    DownloadReason.DEAD: "no peer had it for {hours} hours",
+    DownloadReason.NO_METADATA: "no peer told what is in it for {hours} hours",
     DownloadReason.DOWNLOADER_AWAY: "its downloader was away",
     DownloadReason.DOWNLOADER_REMOVED: _removed,
     DownloadReason.SWITCHED_OFF: "{downloader} is switched off; it goes on when you switch that on, or send it elsewhere",
@@ -198,6 +201,12 @@ _PLANS: Final[_Words] = {
     PlanReason.SAME_NAME: _and_others("it would get the same name as {others}"),
     PlanReason.ONLY_TRACKS: "subtitles without a video",
 }
+_ADOPTIONS: Final[_Words] = {
+    AdoptionReason.UNMATCHED_FOLDER: "it is not known which show the folder {folder} is; choose a match",
+    AdoptionReason.UNKNOWN_SHOW: "it lies in no folder of a show, and no single show is known as {title}",
+    AdoptionReason.NO_TITLE: "it lies in no folder of a show, and its name says none",
+    AdoptionReason.UNNUMBERED_SPECIAL: "a special without a number: {label}",
+}
 _UNWANTED: Final[_Words] = {
     UnwantedReason.TOO_SMALL: "it has {mb} MB for a minute, and at least {least} are wanted",
     UnwantedReason.TOO_LARGE: "it has {mb} MB for a minute, and at most {most} are wanted",
@@ -207,6 +216,7 @@ _UNWANTED: Final[_Words] = {
     UnwantedReason.DECIMAL: "it is an episode between two others, and those are not wanted",
 }
 _SEARCHES: Final[_Words] = {
+    SearchReason.BLOCKED: "it failed, and is blocked",
     SearchReason.WORSE: "it is worth {score} points, and what is there already {has}",
     SearchReason.USENET: "it is for Usenet, which no downloader takes",
     SearchReason.UNREADABLE: "no series can be read from its title",
@@ -229,6 +239,7 @@ ENGLISH: Final[Mapping[type[StrEnum], _Words]] = {
     CheckpointReason: _CHECKPOINTS,
     PathReason: _PATHS,
     PlanReason: _PLANS,
+    AdoptionReason: _ADOPTIONS,
     SearchReason: _SEARCHES,
     UnwantedReason: _UNWANTED,
 }

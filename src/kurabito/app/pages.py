@@ -12,12 +12,21 @@ from kurabito.downloads.search.running import RunningSearches
 from kurabito.downloads.summaries import DownloadSummaries
 from kurabito.library.duplicates.reclaimable import Reclaimable
 from kurabito.library.folders import Folders
-from kurabito.web.downloads import conflicts, downloaders, downloads, file_questions, placements, rule_moves, rules
+from kurabito.web.downloads import (
+    blocklist,
+    conflicts,
+    downloaders,
+    downloads,
+    file_questions,
+    placements,
+    rule_moves,
+    rules,
+)
 from kurabito.web.downloads.scopes import Scopes
 from kurabito.web.duplicates import duplicates, plans, trash
-from kurabito.web.finding import indexers, profiles, search
+from kurabito.web.finding import groups, indexers, profiles, search, wanted
 from kurabito.web.following import follow, following, title_rules
-from kurabito.web.library import folders, library, naming, renames
+from kurabito.web.library import adoption, folders, library, naming, renames
 from kurabito.web.pages import Pages
 from kurabito.web.shows import calendar, choose, corrections, matches, questions, record, series
 
@@ -46,6 +55,7 @@ def _library_pages(product: Product) -> Iterator[PageRoutes]:
     yield partial(folders.router, libraries=libraries, folders=Folders(product.database))
     yield partial(naming.router, libraries=libraries, naming=product.naming)
     yield partial(renames.router, libraries=libraries, renames=product.renames)
+    yield partial(adoption.router, adoptions=product.adoptions, imports=product.imports, catalog=product.catalog)
     yield partial(
         duplicates.router,
         libraries=libraries,
@@ -60,7 +70,10 @@ def _library_pages(product: Product) -> Iterator[PageRoutes]:
 def _feed_pages(product: Product) -> Iterator[PageRoutes]:
     feeds, catalog = product.feeds, product.catalog
     yield partial(indexers.router, indexers=feeds.indexers)
-    yield partial(search.router, search=product.search, running=RunningSearches(product.search), grabs=product.grabs)
+    running = RunningSearches(product.search)
+    yield partial(search.router, search=product.search, running=running, grabs=product.grabs)
+    yield partial(groups.router, search=product.search, running=running, follower=product.follower)
+    yield partial(wanted.router, wanted=product.wanted, catalog=catalog, grabs=product.grabs)
     yield partial(title_rules.router, rules=product.title_rules)
     yield partial(follow.router, subscriptions=feeds.subscriptions, previews=feeds.previews, catalog=catalog)
     # After those whose addresses begin like its own.
@@ -74,6 +87,7 @@ def _feed_pages(product: Product) -> Iterator[PageRoutes]:
         metadata=product.metadata.service,
         downloads=DownloadSummaries(product.database),
         corrections=product.corrections,
+        libraries=product.library.libraries,
     )
     yield partial(corrections.router, catalog=catalog, corrections=product.corrections)
     yield partial(
@@ -99,7 +113,7 @@ def _metadata_pages(product: Product) -> Iterator[PageRoutes]:
     yield partial(
         record.router,
         metadata=metadata.service,
-        extras=metadata.extras,
+        stories=metadata.stories,
         sources=metadata.sources,
         handle=metadata.actor.handle,
         queue=queue,
@@ -127,6 +141,7 @@ def _download_pages(product: Product) -> Iterator[PageRoutes]:
     )
     yield partial(rule_moves.router, filters=parts.filters)
     yield partial(conflicts.router, conflicts=parts.conflicts)
+    yield partial(blocklist.router, blocklist=parts.blocklist)
     yield partial(placements.router, placements=product.placements)
     yield partial(file_questions.router, questions=product.file_questions)
     yield partial(downloaders.router, downloaders=product.downloaders, paths=parts.paths)

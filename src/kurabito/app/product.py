@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kurabito.app.compose.downloads import DownloadParts, open_downloads, open_filing, poll_policy
+from kurabito.app.compose.downloads import (
+    DownloadParts,
+    download_root,
+    open_downloads,
+    open_filing,
+    open_imports,
+    poll_policy,
+    reserve_bytes,
+)
 from kurabito.app.compose.feeds import FeedParts, open_feeds, open_outbound
 from kurabito.app.compose.library import LibraryParts, open_library
 from kurabito.app.compose.metadata import MetadataParts, open_metadata
@@ -17,18 +25,25 @@ from kurabito.catalog.identity.service import Questions
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.catalog.title_rules import TitleRules
 from kurabito.db import Database
+from kurabito.downloads.dispatch.room import Room
+from kurabito.downloads.follow.service import ShowFollower
+from kurabito.downloads.follow.standby import StandIns
 from kurabito.downloads.health.downloaders import DownloaderHealths
 from kurabito.downloads.profiles.service import ReleaseProfiles
 from kurabito.downloads.search.grab import ReleaseGrabs
 from kurabito.downloads.search.service import ReleaseSearch
+from kurabito.downloads.wanted.search import WantedSearch
+from kurabito.downloads.wanted.service import WantedEpisodes
 from kurabito.indexers.definitions import FOLDER
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.trash import Trash
 from kurabito.library.duplicates.groups import Duplicates
 from kurabito.maintenance.wal import WalMaintenance
+from kurabito.placements.adoption.service import Adoptions
 from kurabito.placements.filing.loop import FilingLoop
 from kurabito.placements.filing.questions import FileQuestions
 from kurabito.placements.filing.service import Placements
+from kurabito.placements.imports.service import Imports
 from kurabito.placements.library_naming import LibraryNaming
 from kurabito.placements.renames.service import Renames
 from kurabito.protocol.planes import DataPlanes
@@ -63,9 +78,15 @@ class Product:
     checkpoints: WalMaintenance
     naming: LibraryNaming
     renames: Renames
+    adoptions: Adoptions
+    imports: Imports
     search: ReleaseSearch
     grabs: ReleaseGrabs
     profiles: ReleaseProfiles
+    wanted: WantedEpisodes
+    wanted_search: WantedSearch
+    follower: ShowFollower
+    stand_ins: StandIns
 
     @property
     def database(self) -> Database:
@@ -94,8 +115,10 @@ def open_product(
         )
         metadata = metadata or open_metadata(settings, queue, outbound)
     database = queue.database
-    relinker = Relinker(queue, downloads.grabber)
+    relinker = Relinker(queue, downloads.grabber, settings.database)
     search = ReleaseSearch(database, feeds.indexers, feeds.pasted)
+    catalog = Catalog(database, downloads.grabber, relinker.wake)
+    grabs = ReleaseGrabs(database, feeds.indexers, search, downloads.grabber)
     return Product(
         queue=queue,
         planes=DataPlanes(database),
@@ -104,7 +127,7 @@ def open_product(
         plans=DeletionPlans(database, allowed=settings.allow_delete),
         trash=open_trash(settings, database),
         feeds=feeds,
-        catalog=Catalog(database, downloads.grabber, relinker.wake),
+        catalog=catalog,
         catalog_summaries=CatalogSummaries(database),
         title_rules=TitleRules(database, feeds.intake, relinker.wake),
         relinker=relinker,
@@ -120,9 +143,15 @@ def open_product(
         checkpoints=open_wal(settings, database),
         naming=LibraryNaming(database),
         renames=Renames(database),
+        adoptions=Adoptions(database),
+        imports=open_imports(settings, database),
         search=search,
-        grabs=ReleaseGrabs(database, feeds.indexers, search, downloads.grabber),
+        grabs=grabs,
         profiles=ReleaseProfiles(database),
+        follower=ShowFollower(database, catalog, search, grabs, feeds.indexers, feeds.subscriptions),
+        stand_ins=StandIns(database, feeds.subscriptions),
+        wanted=WantedEpisodes(database, queue, search),
+        wanted_search=WantedSearch(database, search, grabs, Room(download_root(settings), reserve_bytes(settings))),
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from kurabito.access import Keys
-from kurabito.api.downloads import conflicts, downloads, filters, services
+from kurabito.api.downloads import blocklist, conflicts, downloads, filters, services
 from kurabito.api.duplicates import duplicates, trash
-from kurabito.api.finding import indexers, profiles, releases
+from kurabito.api.finding import follow, indexers, profiles, releases, wanted
 from kurabito.api.following import (
     catalog,
     corrections,
@@ -17,10 +17,11 @@ from kurabito.api.following import (
     relinks,
     subscriptions,
     title_rules,
+    wishes,
 )
 from kurabito.api.library import jobs, libraries, scan_tasks, thumbs
-from kurabito.api.metadata import calendar, extras, matches, posters, records, search, sources
-from kurabito.api.placements import naming, placements, renames
+from kurabito.api.metadata import calendar, matches, posters, records, search, sources, stories
+from kurabito.api.placements import adoption, imports, naming, placements, renames
 from kurabito.api.placements import questions as file_questions
 from kurabito.api.system import keys, wal
 from kurabito.app.product import Product
@@ -35,6 +36,8 @@ def routes(product: Product, keys_of_programs: Keys) -> list[APIRouter]:
         *_metadata_routes(product),
         *_download_routes(product),
         naming.router(product.naming),
+        adoption.router(product.adoptions),
+        imports.router(product.imports),
         wal.router(product.checkpoints),
     ]
 
@@ -58,6 +61,7 @@ def _feed_routes(product: Product) -> list[APIRouter]:
         subscriptions.router(feeds.subscriptions),
         services.router(feeds.services, product.downloads.paths, product.downloaders),
         fetcher_results.router(feeds.intake, feeds.services, feeds.subscriptions),
+        wishes.router(product.catalog),
         catalog.router(product.catalog),
         corrections.router(product.corrections, product.relinker),
         questions.router(product.questions, product.catalog),
@@ -66,6 +70,8 @@ def _feed_routes(product: Product) -> list[APIRouter]:
         indexers.router(feeds.indexers),
         releases.router(product.search, product.grabs),
         profiles.router(product.profiles),
+        wanted.router(product.wanted),
+        follow.router(product.search, product.follower),
     ]
 
 
@@ -76,7 +82,7 @@ def _metadata_routes(product: Product) -> list[APIRouter]:
         sources.router(metadata.sources, metadata.index),
         search.router(metadata.search, metadata.matches),
         records.router(metadata.service, metadata.actor.handle, metadata.sources, metadata.posters),
-        extras.router(metadata.extras),
+        stories.router(metadata.stories),
         calendar.router(metadata.calendar, metadata.entries),
         posters.router(metadata.posters),
         matches.router(metadata.matches),
@@ -90,6 +96,7 @@ def _download_routes(product: Product) -> list[APIRouter]:
         downloads.episodes_router(parts.wanting),
         filters.router(parts.filters),
         conflicts.router(parts.conflicts),
+        blocklist.router(parts.blocklist),
         placements.router(product.placements),
         file_questions.router(product.file_questions),
         renames.router(product.renames),

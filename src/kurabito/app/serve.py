@@ -180,6 +180,8 @@ def _registry(settings: Settings, product: Product, access: Access) -> Registry:
         product.metadata,
         product.relinker,
         product.thumbnails.sweeper,
+        product.wanted_search,
+        product.stand_ins,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, Final
 
 from kurabito.catalog import links, series
@@ -15,7 +16,7 @@ from kurabito.catalog.links import Link
 from kurabito.catalog.releases import Name
 from kurabito.catalog.relinks.store import RelinkCause
 from kurabito.catalog.series import Series, SeriesEpisode, SeriesOrder
-from kurabito.catalog.states import HELD_BY_SERIES, SeriesKind, SeriesState
+from kurabito.catalog.states import HELD_BY_SERIES, SeriesKind, SeriesState, SeriesWish
 from kurabito.db import Connection, Database
 from kurabito.feeds import raw_items
 from kurabito.feeds.raw_items import RawItem, RawStatus
@@ -86,6 +87,17 @@ class Catalog:
             if names := {Name.of(alias.name).folded for alias in set(before.aliases) ^ set(changed.aliases)}:
                 await self._wake(RelinkTask(names=tuple(sorted(names)), cause=RelinkCause.NAMES))
         return changed
+
+    async def want(self, series_ids: Iterable[int], wanted: SeriesWish) -> int:
+        """Say which episodes of several series are downloaded; how many there were. Raises SeriesNotFound."""
+        listed = list(dict.fromkeys(series_ids))
+        for series_id in listed:
+            await self.change(series_id, {"wanted": wanted})
+        return len(listed)
+
+    async def want_not_followed(self, wanted: SeriesWish, *, name: str | None = None) -> int:
+        """The same for every series that is not followed and has a name with this text in it."""
+        return await self.want(await self._database.read(lambda conn: series.not_followed(conn, name)), wanted)
 
     async def missing_offsets(self, series_id: int | None = None) -> list[MissingOffset]:
         """Seasons whose titles probably count on from earlier ones; setting an offset, also 0, answers it."""

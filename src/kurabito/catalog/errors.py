@@ -41,6 +41,12 @@ class RelinkNotFound(CatalogError, NotFound):
     code = "relink_not_found"
 
 
+class RelinkFailed(CatalogError):
+    """Links could not be read again. The task tries it once more; what was moved until then stays."""
+
+    code = "relink_failed"
+
+
 class CorrectionConflict(CatalogError, StateConflict):
     """A correction cannot be made, or undone, as things are now."""
 

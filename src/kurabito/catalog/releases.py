@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from kurabito.catalog.download_types import DownloadType, detect_download_type
 from kurabito.catalog.release_key import ReleaseIdentity, identify
@@ -32,9 +33,27 @@ class Name:
 
     @classmethod
     def of(cls, text: str) -> Name:
-        shown = text.strip()[:_LONGEST_NAME]
-        # A name of nothing but signs is compared as it is; an index holds no long texts.
-        return cls(shown, (fold_title(shown) or shown.casefold())[:_LONGEST_FOLDED])
+        return _name(text)
+
+
+@lru_cache(maxsize=16_384)
+def _name(text: str) -> Name:
+    """A name as it is compared; feeds repeat few of them."""
+    shown = text.strip()[:_LONGEST_NAME]
+    # A name of nothing but signs is compared as it is; an index holds no long texts.
+    return Name(shown, (fold_title(shown) or shown.casefold())[:_LONGEST_FOLDED])
+
+
+class Locator(NamedTuple):
+    """Where a release is to be had."""
+
+    url: str
+    download_type: DownloadType | None
+    identity: ReleaseIdentity
+    size_bytes: int | None
+
+
+_NOWHERE: Final = Locator("", None, ReleaseIdentity(None, ""), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +96,30 @@ def read_release(item: FeedItem, rules: Sequence[TitleRule]) -> Release | RawRea
     names = _names(found)
     if not names:
         return RawReason.NO_TITLE
+    download_type = item.download_type or detect_download_type(url)
+    locator = Locator(url, download_type, identify(url, download_type, item.info_hash), item.size_bytes)
+    return _release(item.title, locator, found, names)
+
+
+def read_title_again(title: str, rules: Sequence[TitleRule]) -> Release | None:
+    """What the title of a release says now; None where it says no name. Where the release is to be had is left out."""
+    found = parse_title(title, rules=rules)
+    names = _names(found)
+    return _release(title, _NOWHERE, found, names) if names else None
+
+
+def _release(title: str, locator: Locator, found: ReleaseTitle, names: tuple[Name, ...]) -> Release:
     season = _within(found.season)
     kind = ReleaseKind.TV if found.kind is ReleaseKind.UNKNOWN else found.kind
     if season == _SPECIALS:
         # S00E03 is the third special of the show, whichever of its seasons was on.
         season, kind = None, ReleaseKind.SPECIAL if kind is ReleaseKind.TV else kind
-    download_type = item.download_type or detect_download_type(url)
     return Release(
-        title=item.title,
-        url=url,
-        download_type=download_type,
-        identity=identify(url, download_type, item.info_hash),
-        size_bytes=item.size_bytes,
+        title=title,
+        url=locator.url,
+        download_type=locator.download_type,
+        identity=locator.identity,
+        size_bytes=locator.size_bytes,
         names=names,
         season=season,
         kind=kind,

@@ -18,15 +18,17 @@ from kurabito.catalog.corrections.model import CorrectionKind
 from kurabito.catalog.errors import SeriesConflict, SeriesNotFound
 from kurabito.catalog.identity.aliases import AliasSource, alias_row
 from kurabito.catalog.releases import Name
-from kurabito.catalog.states import SHOWN_STATE, EpisodeState, SeriesKind, SeriesState
+from kurabito.catalog.states import SHOWN_STATE, EpisodeState, SeriesKind, SeriesState, SeriesWish
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
+from kurabito.library import libraries
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.titles import ReleaseKind, fold_title
 
 _SERIES: Final = (
-    "id, title, season, kind, year, country, episode_offset, state, metadata_id, merged_into, created_at, updated_at"
+    "id, title, season, kind, year, country, episode_offset, state, wanted, library_id, metadata_id, merged_into, created_at, "
+    "updated_at"
 )
 _CORRECTED: Final = ("title", "season", "episode_offset")
 _FILTERS: Final = {
@@ -85,6 +87,10 @@ class Series:
     """Whose version of a show it is, where titles say so."""
     merged_into: int | None = None
     """The series that it became part of."""
+    wanted: SeriesWish = SeriesWish.ALL
+    """Which of its episodes are downloaded."""
+    library_id: int | None = None
+    """The library that its files go into, where the user chose one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +146,9 @@ def change(conn: Connection, series_id: int, changes: dict[str, Any]) -> Series:
     series = find(conn, series_id)
     if series.merged_into is not None:
         raise SeriesNotFound(f"series {series_id} was merged into {series.merged_into}; change that one")
-    changed = replace(series, **changes)
+    changed = replace(series, **_with_state(changes))
+    if changed.library_id is not None and changed.library_id != series.library_id:
+        libraries.find(conn, changed.library_id)
     made = RowChanges(conn)
     if "aliases" in changes:
         _rename(conn, made, changed)
@@ -149,8 +157,19 @@ def change(conn: Connection, series_id: int, changes: dict[str, Any]) -> Series:
     if not made.is_empty:
         facts = {column: getattr(changed, column) for column in _CORRECTED if column in changes}
         journal.keep(conn, journal.add(conn, CorrectionKind.CHANGE, series_id, before=series.title, **facts), made)
-    conn.run(_sql(conn).want, {"id": series_id, "state": changed.state})
+    wish = None if changed.wanted is SeriesWish.NONE else changed.wanted
+    begins = wish is SeriesWish.FUTURE and "wanted" in changes
+    values = {"wanted": wish, "begins": int(begins), "library_id": changed.library_id}
+    conn.run(_sql(conn).want, {"id": series_id, "state": changed.state, **values})
     return find(conn, series_id)
+
+
+def _with_state(changes: dict[str, Any]) -> dict[str, Any]:
+    """What is wanted of a series says whether it is followed."""
+    if "wanted" not in changes:
+        return changes
+    followed = changes["wanted"] is not SeriesWish.NONE
+    return {**changes, "state": SeriesState.FOLLOWED if followed else SeriesState.IGNORED}
 
 
 def hold_links(conn: Connection, series_id: int, reason: str) -> None:
@@ -161,6 +180,12 @@ def hold_links(conn: Connection, series_id: int, reason: str) -> None:
 def free_links(conn: Connection, series_id: int) -> list[int]:
     """Let go of the links that were held because of their series; their ids."""
     return sorted(link_id for (link_id,) in conn.all(_sql(conn).release, {"id": series_id}))
+
+
+def not_followed(conn: Connection, name: str | None = None) -> list[int]:
+    """The series that are not followed and have a name with this text in it."""
+    folded = None if name is None else fold_title(name)
+    return [found for (found,) in conn.all(_sql(conn).not_followed, {"name": f"%{folded}%" if folded else None})]
 
 
 def episodes(conn: Connection, series_id: int, *, after: tuple[str, float], limit: int) -> list[SeriesEpisode]:
@@ -210,7 +235,22 @@ def _sql(conn: Connection) -> Queries:
 
 
 def _series(row: Row) -> Series:
-    series_id, title, season, kind, year, country, offset, state, metadata_id, merged_into, created, updated = row
+    (
+        series_id,
+        title,
+        season,
+        kind,
+        year,
+        country,
+        offset,
+        state,
+        wanted,
+        library_id,
+        metadata_id,
+        merged_into,
+        created,
+        updated,
+    ) = row
     return Series(
         series_id,
         title,
@@ -224,6 +264,8 @@ def _series(row: Row) -> Series:
         metadata_id=metadata_id,
         country=country,
         merged_into=merged_into,
+        wanted=SeriesWish(wanted) if state == SeriesState.FOLLOWED else SeriesWish.NONE,
+        library_id=library_id,
     )
 
 

@@ -10,7 +10,16 @@ FROM {given} JOIN series_aliases AS alias ON alias.series_id = CAST(given.value 
 ORDER BY alias.series_id, alias.season, alias.name, alias.year, alias.country;
 
 -- name: want
-UPDATE series SET state = :state, updated_at = :now WHERE id = :id;
+UPDATE series
+SET state = :state, wanted = coalesce(CAST(:wanted AS text), wanted), library_id = CAST(:library_id AS bigint),
+    wanted_since = CASE WHEN :begins = 1 THEN :now ELSE wanted_since END, updated_at = :now
+WHERE id = :id;
+
+-- name: not_followed
+SELECT id FROM series
+WHERE state = 'ignored' AND merged_into IS NULL AND (CAST(:name AS text) IS NULL OR EXISTS (
+    SELECT 1 FROM series_aliases AS alias WHERE alias.series_id = series.id AND alias.folded LIKE :name))
+ORDER BY id;
 
 -- name: alias_of_another
 SELECT alias.name, alias.season, series.id, series.title

@@ -29,6 +29,19 @@ class SeriesState(StrEnum):
     IGNORED = "ignored"
 
 
+class SeriesWish(StrEnum):
+    """Which episodes of a series are downloaded."""
+
+    NONE = "none"
+    """It is not followed."""
+    FUTURE = "future"
+    """What is shown from now on."""
+    MISSING = "missing"
+    """What has no file, and what comes."""
+    ALL = "all"
+    """The same, and better releases of what is had."""
+
+
 class EpisodeState(StrEnum):
     """How far an episode is, as it is shown. Stored are only have, downloading and wanted: no release of what is stored as have
     is fetched, whatever became of it."""
@@ -55,6 +68,18 @@ SHOWN_STATE: Final = """CASE
                      AND download.given_back_at IS NULL) THEN 'downloaded'
     ELSE 'have' END"""
 """SQL: the state of a row of `episodes` as it is shown."""
+
+
+UNWANTED: Final = """(
+    (series.wanted <> 'all' AND episodes.state = 'have')
+    OR (series.wanted = 'future' AND episodes.state <> 'have' AND (
+        episodes.aired_at < series.wanted_since
+        OR (episodes.aired_at IS NULL AND (episodes.created_at <= series.wanted_since OR EXISTS (
+            SELECT 1 FROM episodes AS later
+            WHERE later.series_id = episodes.series_id AND later.kind = episodes.kind AND later.state = 'have'
+                AND later.number > episodes.number))))))"""
+"""SQL: whether its series, which is followed, does not want a row of `episodes`. Without a date, what comes before the last one
+that is had was shown already."""
 
 
 class FilterReason(StrEnum):

@@ -14,12 +14,13 @@ from typing import Annotated
 import typer
 
 from kurabito.cli import tasks
-from kurabito.cli.collection import metadata, placements
+from kurabito.cli.collection import adopt, import_from, metadata, placements
 from kurabito.cli.collection.dedupe import dedupe
 from kurabito.cli.collection.fetch import fetch
 from kurabito.cli.collection.import_files import import_files
 from kurabito.cli.collection.search import search
 from kurabito.cli.collection.title import title
+from kurabito.cli.collection.wanted import wanted
 from kurabito.cli.conformance import conformance
 from kurabito.cli.processes.dataplane import dataplane
 from kurabito.cli.processes.demo import demo
@@ -50,12 +51,15 @@ app.command()(worker)
 app.command()(title)
 app.command()(fetch)
 app.command()(search)
+app.command()(wanted)
 app.add_typer(tasks.app, name="tasks")
 app.add_typer(keys.app, name="key")
 app.add_typer(user.app, name="user")
 app.add_typer(db.app, name="db")
 app.add_typer(metadata.app, name="metadata")
 app.add_typer(placements.app, name="placements")
+app.add_typer(adopt.app, name="adopt")
+app.add_typer(import_from.app, name="import-from")
 
 
 def _print_version(wanted: bool) -> None:

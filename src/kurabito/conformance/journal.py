@@ -83,14 +83,14 @@ def install(conn: Connection) -> None:
                 f"FOR EACH ROW EXECUTE FUNCTION {CONFORMANCE_JOURNAL}_note()"
             )
         return
-    _remove_guards(conn)
+    remove_guards(conn)
     conn.script(_NOTES_SQLITE)
     for table in TABLES:
         for operation, (old, new) in _OPERATIONS.items():
             conn.script(_sqlite_trigger(table.name, list(table.columns), operation, old, new))
 
 
-def _remove_guards(conn: Connection) -> None:
+def remove_guards(conn: Connection) -> None:
     """Leave of each trigger what keeps tables in step, and nothing of what refuses."""
     triggers = conn.all("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%RAISE(ABORT%'")
     for name, text in triggers:

@@ -24,7 +24,7 @@ from kurabito.protocol.tables import TABLES
 _MOST_EVIDENCE: Final = 5
 """Of one check: what else it found looks the same."""
 _LEASED: Final = tuple(table.name for table in TABLES if table.lease)
-_NO_CHECK: Final = "no check looks at it yet"
+_NO_CHECK: Final = "it binds the control plane, which its own tests look at"
 
 Tell = Callable[[str], None]
 
@@ -43,6 +43,10 @@ class Examination:
     seed: int = 0
     rounds: int = 3
     patience: float = 60.0
+    capabilities: frozenset[str] | None = None
+    """What the plane can do, where that is known: it is not asked for it then."""
+    stops_early: bool = False
+    """Whether one failure of each rule that is asked about is enough."""
 
     def wants(self, rule: str) -> bool:
         """Whether a rule is asked about."""
@@ -87,16 +91,22 @@ class _Examiner:
         self._new_database = new_database
         self._folder = folder
         self._tell = tell
-        self._capabilities: frozenset[str] = frozenset()
+        self._capabilities = examination.capabilities or frozenset()
 
     def examine(self) -> None:
         for name in SCENARIOS:
+            if self._is_decided:
+                return
             if self._is_wanted(name):
                 self._tell(f"{self._kind}: {name}")
                 self._play(name)
 
+    @property
+    def _is_decided(self) -> bool:
+        return self._examination.stops_early and all(outcome.evidence for outcome in self._outcomes.values())
+
     def _is_wanted(self, name: str) -> bool:
-        if name == JOINING:
+        if name == JOINING and self._examination.capabilities is None:
             # What a plane can do is known only then.
             return True
         if name in LONG and not self._examination.long:
@@ -130,7 +140,7 @@ class _Examiner:
                 return
             finally:
                 stage.close()
-            if name == JOINING:
+            if name == JOINING and examination.capabilities is None:
                 self._capabilities = _capabilities_in(stage.recording)
             for check in checks:
                 self._look(check, name, stage.recording, is_whole=is_whole)

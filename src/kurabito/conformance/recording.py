@@ -28,6 +28,8 @@ class Recording:
     """The folder of each library."""
     planted: list[Planted] = field(default_factory=list)
     """What lay in the folder of the first library when it was scanned first."""
+    seen: dict[str, Any] = field(default_factory=dict)
+    """What the kit saw outside of the database, by name."""
     exit_code: int | None = None
     output: str = ""
 

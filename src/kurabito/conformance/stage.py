@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -17,6 +18,7 @@ from kurabito.conformance.journal import BY_KIT, NotedWrite
 from kurabito.conformance.recording import Recording, Row
 from kurabito.conformance.subject import Subject
 from kurabito.db import Connection, Database, Dialect
+from kurabito.db.grace import planes_folder
 from kurabito.db.sqlite.database import SqliteDatabase
 from kurabito.protocol.tables import TABLES
 
@@ -57,6 +59,8 @@ class ScenarioStage:
         """How often what depends on chance is tried."""
         self.patience = patience
         self.recording = Recording()
+        self.recording.seen["has locks"] = self.locks is not None
+        self.recording.seen["reads everything"] = self.locks is None and os.geteuid() == 0
         self._url = url
         self._command = command
         self._subjects: list[Subject] = []
@@ -69,9 +73,11 @@ class ScenarioStage:
             self.recording.output = subject.output
         self.recording.writes = self.written()
 
-    def start_plane(self) -> Subject:
-        """Start the plane that is examined."""
-        subject = Subject(self._command, self._url, self.state, self.folder / f"plane-{len(self._subjects)}.log")
+    def start_plane(self, **environment: str) -> Subject:
+        """Start the plane that is examined, with more in its environment."""
+        log = self.folder / f"plane-{len(self._subjects)}.log"
+        # A server may have its socket in a folder of another user.
+        subject = Subject(self._command, self._url, self.state, log, environment, obeys_modes=self.locks is not None)
         self._subjects.append(subject)
         return subject
 
@@ -209,13 +215,24 @@ class ScenarioStage:
     def _may_write(self) -> bool:
         if isinstance(self.database, SqliteDatabase):
             with closing(self.database.connect()) as raw:
-                try:
-                    raw.execute("BEGIN IMMEDIATE")
-                except sqlite3.OperationalError:
-                    return False
-            return True
+                return _begin(raw)
         rows = self.database.write_blocking(lambda conn: conn.all("SELECT 1 FROM jobs FOR UPDATE SKIP LOCKED"))
         return len(rows) == len(self.rows("jobs"))
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep every other program from writing; raises NotApplicable where others need not wait for that."""
+        if not isinstance(self.database, SqliteDatabase):
+            raise NotApplicable("on PostgreSQL a writer waits for a row, and not for all others")
+        with closing(self.database.connect()) as raw:
+            self.wait_for(lambda: _begin(raw), "PLANE-6", "an end of the transactions that write")
+            yield
+            raw.execute("ROLLBACK")
+
+    @property
+    def locks(self) -> Path | None:
+        """Where planes hold their locks; None where there are none."""
+        return planes_folder(self.database.workers_folder) if isinstance(self.database, SqliteDatabase) else None
 
     def reach(self, moment: str) -> None:
         """Keep all rows under a name."""
@@ -226,6 +243,14 @@ class ScenarioStage:
 def listed(values: Sequence[str]) -> str:
     """A list as columns keep it."""
     return json.dumps(list(values))
+
+
+def _begin(raw: sqlite3.Connection) -> bool:
+    try:
+        raw.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError:
+        return False
+    return True
 
 
 def _plain(value: Any) -> Any:

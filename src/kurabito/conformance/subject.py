@@ -8,7 +8,9 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from ctypes import CDLL
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from kurabito.settings import PREFIX
@@ -17,19 +19,32 @@ LEASE_SECONDS: Final = 4.0
 HEARTBEAT_SECONDS: Final = 0.5
 """What a plane is told: nothing has to be waited for that is longer than needed."""
 _TAIL: Final = 600
+NO_MORE: Final[Mapping[str, str]] = MappingProxyType({})
+_DROP_FROM_BOUNDING_SET: Final = 24
+_OVERRIDE_MODES: Final = (1, 2)
+"""CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH."""
 
 
 class ExaminedProcess:
     """A running program, which is told some settings and nothing else of ours."""
 
-    def __init__(self, command: Sequence[str], told: Mapping[str, str], log: Path) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        told: Mapping[str, str],
+        log: Path,
+        environment: Mapping[str, str] = NO_MORE,
+        *,
+        obeys_modes: bool = False,
+    ) -> None:
         self._log = log
         kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
         with log.open("ab") as output:
             # A session of its own: a signal to it reaches whatever the program started.
             self._process = subprocess.Popen(  # noqa: S603 - the caller names the program to examine
                 list(command),
-                env={**kept, **{PREFIX + name: value for name, value in told.items()}},
+                env={**kept, **{PREFIX + name: value for name, value in told.items()}, **environment},
+                preexec_fn=_obey_file_modes if obeys_modes else None,  # noqa: PLW1509 - the kit has one thread
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -83,11 +98,28 @@ class ExaminedProcess:
 class Subject(ExaminedProcess):
     """A running plane."""
 
-    def __init__(self, command: Sequence[str], url: str, state: Path, log: Path) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        url: str,
+        state: Path,
+        log: Path,
+        environment: Mapping[str, str] = NO_MORE,
+        *,
+        obeys_modes: bool = False,
+    ) -> None:
         told = {
             "DATABASE": url,
             "STATE": str(state),
             "LEASE_SECONDS": f"{LEASE_SECONDS:g}",
             "HEARTBEAT_SECONDS": f"{HEARTBEAT_SECONDS:g}",
         }
-        super().__init__(command, told, log)
+        super().__init__(command, told, log, environment, obeys_modes=obeys_modes)
+
+
+def _obey_file_modes() -> None:
+    """Have a plane that is started by root be refused what the modes of files refuse to their owner."""
+    if os.geteuid() == 0:
+        libc = CDLL(None)
+        for capability in _OVERRIDE_MODES:
+            libc.prctl(_DROP_FROM_BOUNDING_SET, capability, 0, 0, 0)

@@ -10,7 +10,10 @@ from typing import Final
 from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.terms import EDGE, READ_WHOLE
 
-IGNORED: Final = ("*.tmp", "!keep.tmp", "/extras/*.txt", "shows/**/raw/", "[ab]?.log")
+IGNORED: Final = (
+    *("*.tmp", "!keep.tmp", "/extras/*.txt", "shows/**/raw/", "[ab]?.log"),
+    *("st/**", "[^q]q.set", "[b-a]r.set", "[!b-a]s.set", "#hash.set", "tail ", "back\\*.set", "[]u]u.set"),
+)
 """The patterns of the library that has the odd tree, beside those that every library has."""
 OLD_NS: Final = 1_600_000_000_123_456_789
 """The mtime of what is planted: long before any row."""
@@ -55,6 +58,12 @@ _SEEN: Final = (
     (b"a.PART", "a.PART", "IGNORE-1"),
     (b"@eaDir.mkv", "@eaDir.mkv", "IGNORE-1"),
     (b"c1.log", "c1.log", "IGNORE-1"),
+    (b"x/st/a", "x/st/a", "IGNORE-1"),
+    (b"xq.set", "xq.set", "IGNORE-1"),
+    (b"ar.set", "ar.set", "IGNORE-1"),
+    (b"tail", "tail", "IGNORE-1"),
+    (b"back*.set", "back*.set", "IGNORE-1"),
+    (b"\xef\xbc\x81.mkv", "\uff01.mkv", "PATH-2"),
     (b".kurabito-trashed/a", ".kurabito-trashed/a", "TRASH-2"),
 )
 _LEFT_OUT: Final = (
@@ -66,6 +75,14 @@ _LEFT_OUT: Final = (
     (b"download.part", "IGNORE-1"),
     (b"x/@eaDir/thumb.jpg", "IGNORE-1"),
     (b"lost+found/piece", "IGNORE-1"),
+    (b"st/a/b", "IGNORE-1"),
+    (b"^q.set", "IGNORE-1"),
+    (b"qq.set", "IGNORE-1"),
+    (b"zs.set", "IGNORE-1"),
+    (b"#hash.set", "IGNORE-1"),
+    (b"tail ", "IGNORE-1"),
+    (b"back\\x.set", "IGNORE-1"),
+    (b"]u.set", "IGNORE-1"),
     (TRASH_FOLDER.encode() + b"/0123456789abcdef0123456789abcdef", "TRASH-2"),
     (b"a/" + TRASH_FOLDER.encode() + b"/fedcba9876543210fedcba9876543210", "TRASH-2"),
 )

@@ -52,6 +52,12 @@ class DownloadNotFound(DownloadError, NotFound):
     code = "download_not_found"
 
 
+class BlockNotFound(DownloadError, NotFound):
+    """No blocked release has that id."""
+
+    code = "block_not_found"
+
+
 class ProfileNotFound(DownloadError, NotFound):
     """No profile has that id."""
 

@@ -10,6 +10,7 @@ from kurabito import logs
 from kurabito.clock import SECOND
 from kurabito.db import Connection
 from kurabito.downloads import store
+from kurabito.downloads.blocklist.store import block_failed
 from kurabito.downloads.choice import Choice
 from kurabito.downloads.dispatch import recovery
 from kurabito.downloads.filters import store as filter_rules
@@ -68,7 +69,12 @@ class Grabber:
         return len(again)
 
     def take_next(self, conn: Connection, link_ids: Iterable[int]) -> None:
-        """Take other releases of the episodes of these links, which could not be had. The caller has locked the catalog."""
+        """Block the releases of these links, which could not be had, and take others of their episodes.
+
+        The caller has locked the catalog.
+        """
+        link_ids = list(link_ids)
+        block_failed(conn, link_ids)
         self.carry_out(conn, choose_among(conn, rivals(conn, link_ids), waits=False), DispatchCause.NEXT_BEST)
 
     def carry_out(self, conn: Connection, choice: Choice, why: DispatchCause) -> None:

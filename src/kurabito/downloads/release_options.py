@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from kurabito.catalog.states import UNWANTED
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
@@ -39,7 +40,9 @@ CONFLICT: Final = ColumnList(
     "conflict.id, conflict.episode_id, episode.series_id, series.title, episode.kind, episode.number, conflict.status, "
     "conflict.due_at, conflict.link_id, conflict.created_at"
 )
-SQL: Final = Queries("kurabito.downloads", "release_options.sql", option=_OPTION, joins=_JOINS, conflict=CONFLICT)
+SQL: Final = Queries(
+    "kurabito.downloads", "release_options.sql", option=_OPTION, joins=_JOINS, conflict=CONFLICT, unwanted=UNWANTED
+)
 
 
 def choose_among(
@@ -56,7 +59,14 @@ def choose_among(
             current[download.option.episode_id].append(download)
     have = frozenset(found for (found,) in conn.all(SQL.have, given_ids(episodes)))
     kept = {episode: LibraryUpgrades(upgrades) for episode, upgrades in conn.all(SQL.kept, given_ids(episodes))}
-    return choose(options, current, have, kept=kept, waits=waits)
+    unwanted = frozenset(found for (found,) in conn.all(SQL.unwanted, given_ids(episodes)))
+    return choose(_without(options, unwanted), current, have | unwanted, kept=kept, waits=waits)
+
+
+def _without(options: Sequence[ReleaseOption], unwanted: Collection[int]) -> list[ReleaseOption]:
+    """The releases without those that have nothing but an episode that is not wanted; of a batch all links stay."""
+    links = Counter(one.release_key for one in options)
+    return [one for one in options if links[one.release_key] > 1 or one.episode_id not in unwanted]
 
 
 def current_downloads(conn: Connection, *episode_ids: int) -> list[CurrentDownload]:

@@ -4,6 +4,9 @@
 SELECT {option}
 FROM {given} CROSS JOIN anime_links AS link {joins}
 WHERE link.id = CAST(given.value AS bigint)
+    AND NOT EXISTS (SELECT 1 FROM release_blocklist AS block
+                    WHERE block.release_key = link.release_key AND block.cleared_at IS NULL
+                        AND (block.blocked_until IS NULL OR block.blocked_until > :now))
 ORDER BY link.id;
 
 -- name: current
@@ -20,6 +23,9 @@ SELECT DISTINCT rival.id, rival.title
 FROM {given} CROSS JOIN anime_links AS link JOIN anime_links AS rival ON rival.episode_id = link.episode_id
 WHERE link.id = CAST(given.value AS bigint) AND rival.id <> link.id AND rival.is_filtered = 0 AND rival.held_reason IS NULL
   AND NOT EXISTS (SELECT 1 FROM downloads WHERE downloads.link_id = rival.id AND downloads.status <> 'cancelled')
+  AND NOT EXISTS (SELECT 1 FROM release_blocklist AS block
+                    WHERE block.release_key = rival.release_key AND block.cleared_at IS NULL
+                        AND (block.blocked_until IS NULL OR block.blocked_until > :now))
 ORDER BY rival.id;
 
 -- name: series_preferences
@@ -46,6 +52,10 @@ FROM {given} CROSS JOIN episode_files AS had JOIN library_files AS file ON file.
 JOIN library_roots AS library ON library.id = file.library_id
 WHERE had.episode_id = CAST(given.value AS bigint) AND file.is_missing = 0
 ORDER BY had.episode_id, file.id;
+
+-- name: unwanted
+SELECT episodes.id FROM {given} CROSS JOIN episodes JOIN series ON series.id = episodes.series_id
+WHERE episodes.id = CAST(given.value AS bigint) AND {unwanted};
 
 -- name: open_conflicts
 -- Of these episodes, those whose release is still to be chosen.

@@ -62,6 +62,10 @@ class Subscriptions:
         """The subscription; raises SubscriptionNotFound."""
         return await self._database.read(lambda conn: subscription_store.find(conn, subscription_id))
 
+    async def by_url(self, url: str) -> Subscription | None:
+        """The subscription of a feed, if it is followed."""
+        return await self._database.read(lambda conn: subscription_store.of_url(conn, url))
+
     async def page(self, *, limit: int = 50, cursor: str | None = None) -> Page[Subscription]:
         """Subscriptions in the order in which they were made."""
         after = id_after(cursor)

@@ -61,6 +61,12 @@ def find(conn: Connection, subscription_id: int) -> Subscription:
     return _subscription(row)
 
 
+def of_url(conn: Connection, url: str) -> Subscription | None:
+    """The subscription of a feed, if it is followed."""
+    known = conn.value(_SQL.by_url, {"url": url})
+    return None if known is None else find(conn, known)
+
+
 def page(conn: Connection, after: int, limit: int) -> list[Subscription]:
     """Subscriptions in the order in which they were made."""
     return [_subscription(row) for row in conn.all(_SQL.page, {"after": after, "limit": limit})]

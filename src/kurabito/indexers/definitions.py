@@ -58,6 +58,7 @@ class _SiteFile(_Table):
     name: str = Field(min_length=1, max_length=100)
     url: str = Field(min_length=1, max_length=1_000)
     tested: bool = False
+    show_url: str | None = Field(None, min_length=1, max_length=1_000)
     query: _QueryTable = Field(default_factory=_QueryTable)
     paging: _PagingTable | None = None
     politeness: _PolitenessTable = Field(default_factory=_PolitenessTable)
@@ -73,6 +74,8 @@ class SiteDefinition:
     name: str
     url: str
     """With `{query}` where the text goes, and `{page}` where the number of a page goes."""
+    show_url: str | None
+    """The feed of one show, with `{mikan_id}` where its number goes."""
     is_tested: bool
     """False where no answer of the site was seen when it was described."""
     is_own: bool
@@ -107,6 +110,14 @@ class SiteDefinition:
         return url if mirror is None else _elsewhere(url, mirror)
 
 
+def feed_of_show(site: SiteDefinition, text: str, mikan_id: int | None, mirror: str | None = None) -> str | None:
+    """The feed to follow a show by: the site's own for that show, else its search for the text."""
+    if site.show_url is not None and mikan_id is not None:
+        url = site.show_url.replace("{mikan_id}", str(mikan_id))
+        return url if mirror is None else _elsewhere(url, mirror)
+    return site.address(text, 0, mirror)
+
+
 def _elsewhere(url: str, mirror: str) -> str:
     parts, other = urlsplit(url), urlsplit(mirror)
     return parts._replace(scheme=other.scheme, netloc=other.netloc, path=other.path.rstrip("/") + parts.path).geturl()
@@ -123,6 +134,8 @@ def read_site(key: str, text: str, *, is_own: bool) -> SiteDefinition:
     parts = urlsplit(told.url)
     if parts.scheme not in ("http", "https") or not parts.hostname or "{query}" not in told.url:
         raise SiteInvalid(f"the site {key!r} needs a url that begins with https:// and has {{query}} in it")
+    if told.show_url is not None and urlsplit(told.show_url).netloc != parts.netloc:
+        raise SiteInvalid(f"the site {key!r} has the feed of a show on another host; write the same host")
     if "{" in parts.netloc:
         raise SiteInvalid(f"the site {key!r} names its host by the query; write the host itself")
     paging = told.paging or _PagingTable()
@@ -130,6 +143,7 @@ def read_site(key: str, text: str, *, is_own: bool) -> SiteDefinition:
         key=key,
         name=told.name,
         url=told.url,
+        show_url=told.show_url,
         is_tested=told.tested,
         is_own=is_own,
         longest=told.query.longest,

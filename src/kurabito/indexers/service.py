@@ -15,7 +15,7 @@ from kurabito.http import Limits, Outbound
 from kurabito.http.errors import LeadsToMagnet, OutboundError
 from kurabito.indexers import store
 from kurabito.indexers.addresses import host_of, mirror_of, pasted, proxy_of, without_login
-from kurabito.indexers.definitions import SiteDefinition, SiteDefinitions
+from kurabito.indexers.definitions import SiteDefinition, SiteDefinitions, feed_of_show
 from kurabito.indexers.errors import IndexerError, IndexerRefused, IndexerResting, SiteInvalid
 from kurabito.indexers.model import DEFAULT_PER_HOUR, AskedQuery, IndexerKind, IndexerSettings, StoredIndexer
 from kurabito.indexers.port import Indexer, IndexerItem, IndexerReply, SearchQuery
@@ -119,6 +119,16 @@ class Indexers:
             for task in asked:
                 task.cancel()
             await asyncio.gather(*asked, return_exceptions=True)
+
+    async def feed_of(self, indexer_id: int, text: str, mikan_id: int | None) -> str | None:
+        """The feed that brings what a text finds at a site; None for Torznab, whose feeds have a key in them."""
+        settings = (await self.get(indexer_id)).settings
+        if settings.kind is not IndexerKind.SITE:
+            return None
+        site = await asyncio.to_thread(self._sites.find, settings.site or "")
+        feed = feed_of_show(site, text, mikan_id, settings.url)
+        # A site that its keeper described with a passkey is not written into a subscription, which is shown.
+        return feed if feed is not None and mask_text(feed) == feed else None
 
     async def fetch_link(self, indexer_id: int | None, url: str) -> str | bytes:
         """What the link of a result leads to: a magnet link, or the bytes of a torrent file; raises OutboundError,

@@ -10,7 +10,7 @@ A sync is a task of the queue like any other: it has progress and a history, can
 sources/        TMDB, bgm.tv, and the offline index
 dumps/          files of other projects that a user imports into the index: names, franchises, episodes
 posters/        pictures, kept here
-extras/         what follows a sync: episodes, summaries, backdrops
+stories/        what follows a sync: episodes, summaries, backdrops
 franchises.py   which entries of the index are one story, and where each begins; episodes.py has lists of episodes
 search.py       a title by its name, wherever it is known
 """

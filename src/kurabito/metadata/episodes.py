@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
 from typing import Any, Final
 
-from kurabito.db import Connection, Queries
+from kurabito.db import Connection, Database, Queries
 from kurabito.metadata.records import Details, TmdbKind
 
 _SQL: Final = Queries("kurabito.metadata", "episodes.sql")
@@ -68,9 +68,13 @@ def keep_lists(conn: Connection, source: EpisodeSource, lists: Mapping[str, Sequ
         conn.run(_SQL.keep, {"source": source, "rows": given})
 
 
-def forget_lists(conn: Connection, source: EpisodeSource) -> None:
-    """Forget everything that a source listed."""
-    conn.run(_SQL.forget, {"source": source})
+def forget_other_lists(database: Database, source: EpisodeSource, kept: Collection[str]) -> None:
+    """Forget the lists of a source that it does not have any more, some at a time."""
+    known = database.read_blocking(lambda conn: [entry for (entry,) in conn.all(_SQL.entries, {"source": source})])
+    gone = [[entry] for entry in known if entry not in kept]
+    for start in range(0, len(gone), _AT_ONCE):
+        rows = json.dumps(gone[start : start + _AT_ONCE])
+        database.write_blocking(lambda conn, rows=rows: conn.run(_SQL.forget, {"source": source, "rows": rows}))  # type: ignore[misc]
 
 
 def lists_of(conn: Connection, details: Details) -> list[EpisodeList]:

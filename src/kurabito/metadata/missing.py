@@ -20,6 +20,10 @@ class MissingMetadata(StrEnum):
     POSTER_NOT_ASKED = "poster_not_asked"
     POSTER_HELD_BACK = "poster_held_back"
     """bgm.tv would be asked, and does not answer."""
+    POSTER_HELD_BACK_BY_TMDB = "poster_held_back_by_tmdb"
+    """TMDB alone can be asked, and does not answer."""
+    POSTER_WITHOUT_KEY = "poster_without_key"
+    """TMDB alone can be asked, and there is no key for it."""
     POSTER_NOT_FOUND = "poster_not_found"
     ID_TO_CHOOSE = "id_to_choose"
     """TMDB has several candidates."""
@@ -42,20 +46,25 @@ def missing_metadata(
     if needs_poster_sync(record):
         missing.append(MissingMetadata.POSTER_WAITS)
     elif not record.details.poster_url:
-        missing.append(_missing_poster(record, failing))
+        missing.append(_missing_poster(record, asks_tmdb=asks_tmdb, failing=failing))
     if record.details.tmdb_id is None:
         missing.append(_missing_id(record, asks_tmdb=asks_tmdb, failing=failing))
     return missing
 
 
-def _missing_poster(record: Metadata, failing: Collection[MetadataSource]) -> MissingMetadata:
-    if record.details.bgm_id is None and record.details.tmdb_id is None:
+def _missing_poster(record: Metadata, *, asks_tmdb: bool, failing: Collection[MetadataSource]) -> MissingMetadata:
+    details = record.details
+    if details.bgm_id is None and details.tmdb_id is None:
         return MissingMetadata.POSTER
     if record.poster_lookup_at is not None:
         return MissingMetadata.POSTER_NOT_FOUND
-    if record.details.bgm_id is not None and MetadataSource.BGM in failing:
-        return MissingMetadata.POSTER_HELD_BACK
-    return MissingMetadata.POSTER_NOT_ASKED
+    if details.bgm_id is not None:
+        is_held_back = MetadataSource.BGM in failing
+        return MissingMetadata.POSTER_HELD_BACK if is_held_back else MissingMetadata.POSTER_NOT_ASKED
+    if not asks_tmdb:
+        return MissingMetadata.POSTER_WITHOUT_KEY
+    is_held_back = MetadataSource.TMDB in failing
+    return MissingMetadata.POSTER_HELD_BACK_BY_TMDB if is_held_back else MissingMetadata.POSTER_NOT_ASKED
 
 
 def _missing_id(record: Metadata, *, asks_tmdb: bool, failing: Collection[MetadataSource]) -> MissingMetadata:

@@ -11,7 +11,6 @@ from kurabito.clock import Clock, SystemClock
 from kurabito.db import Connection
 from kurabito.logs import get_logger
 from kurabito.metadata import pending
-from kurabito.metadata.extras.refresh import EXTRAS, ExtrasRefresh
 from kurabito.metadata.messages import (
     DownloadPoster,
     DownloadPosterBatch,
@@ -23,6 +22,7 @@ from kurabito.metadata.posters.downloads import PosterDownloads
 from kurabito.metadata.posters.service import PosterService
 from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sources.tmdb import TmdbClient
+from kurabito.metadata.stories.refresh import STORIES, StoryRefresh
 from kurabito.metadata.sync import Sync, Synced, fetch_poster
 from kurabito.runtime import Registry, TaskContext, TaskState
 from kurabito.runtime.delegation import DelegatedTasks
@@ -54,7 +54,7 @@ class MetadataRunner:
         self._tmdb = tmdb
         self._bangumi = bangumi
         self._clock = clock or SystemClock()
-        self._extras = ExtrasRefresh(self._database, self._downloads, tmdb, bangumi, self._clock)
+        self._stories = StoryRefresh(self._database, self._downloads, tmdb, bangumi, self._clock)
         self._room = asyncio.Semaphore(_MOST_WAITING)
         self._under_way: set[asyncio.Task[object]] = set()
         self._next_sync: asyncio.Task[object] | None = None
@@ -65,7 +65,7 @@ class MetadataRunner:
         """Register what a sync is."""
         registry.task(SYNC, concurrency=1)(self.sync_all_metadata)
         registry.task(IDS, concurrency=1)(self.fill_in_ids)
-        self._extras.join(registry)
+        self._stories.join(registry)
 
     async def handle(self, message: MetadataMessage) -> None:
         """Follow a message. Downloads are begun, not waited for."""
@@ -98,7 +98,7 @@ class MetadataRunner:
             _log.info("TMDB is off: ids come from the offline index alone; KURABITO_TMDB_KEY turns it on")
         synced = await self._sync().run(ctx.report)
         # Episodes, summaries and backdrops come after the ids by which they are asked for.
-        await ctx.enqueue(EXTRAS, unique_key=EXTRAS)
+        await ctx.enqueue(STORIES, unique_key=STORIES)
         return synced
 
     async def fill_in_ids(self, ctx: TaskContext) -> Synced:

@@ -5,6 +5,8 @@ plans/             what the files of a download or a folder are, and what is don
 filing/            from a download that is complete to files in a library
 renames/           what another naming would rename, applied and undone
 adoption/          what a library has already counts: its files are given to their episodes where they lie
+imports/           files that a person gives to a series, of a library or of the folder for downloads
+predecessors/      what AutoBangumi or Sonarr knows, taken over
 library_naming.py  how each library names its files, stored and tried on examples
 errors.py          what can be wrong with a template, or asked of a placement
 """

@@ -55,3 +55,9 @@ class PlacementConflict(PlacementError, StateConflict):
     """The placement is not where this can be asked of it."""
 
     code = "placement_conflict"
+
+
+class ImportNotReady(PlacementError, StateConflict):
+    """The files of an import are not listed yet."""
+
+    code = "import_not_ready"

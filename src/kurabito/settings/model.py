@@ -48,6 +48,7 @@ def _octal(value: object) -> object:
 
 CommaList = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Hours = Annotated[float, Field(gt=0, le=8_760, allow_inf_nan=False)]
 Minutes = Annotated[float, Field(gt=0, le=525_600, allow_inf_nan=False)]
 
 
@@ -133,6 +134,10 @@ class Settings(BaseModel):
         None,
         description="after how long a download that stands still, or whose downloader is away, is sent to another; default: "
         "only when asked",
+    )
+    dead_hours: Hours | None = Field(
+        24.0,
+        description="hours without a peer, or without torrent info, until a download has failed and another is taken",
     )
     download_reserve: float = Field(
         1.0,

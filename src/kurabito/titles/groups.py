@@ -28,6 +28,10 @@ _EPISODE_NUMBER: Final = re.compile(
 )
 _BARE_WORD: Final = re.compile(r"\s?[^\W\d_]{2}")
 _NUMBER_AS_NAME: Final = re.compile(r"\s?\d[\d.-]{0,8}\s-\s\d|\s?\[?\d{1,3}/\d{1,3}\s?(?:\]|$)")
+# `[Season 2] The Cellar - 01`: no group is called so.
+_SEASON_ALONE: Final = re.compile(
+    r"\s?(?:S|Season\s?)\d{1,2}\s?|\s?第\s?[一二三四五六七八九十\d]{1,3}\s?[季期]\s?", re.I
+)
 _SUFFIX: Final = re.compile(
     r"-(?:xpost|asrequested|obfuscated|scrambled|postbot|rakuv|nzbgeek|buymore|repackpost|whiterev|pre|sample)[\w ]*$|\.sample$",
     re.I,
@@ -47,6 +51,8 @@ def read_leading_group(draft: TitleDraft) -> None:
                 # A player's own counting before the real name.
                 continue
             return
+        if _SEASON_ALONE.fullmatch(inner):
+            continue
         if "\x00" in inner or not _name_follows(draft, segment.end + 1):
             return
         if draft.text[segment.end + 1 : segment.end + 2] == "." and CJK_LETTER.search(inner):
@@ -54,7 +60,7 @@ def read_leading_group(draft: TitleDraft) -> None:
             return
         if segment.bracket == "(" and (not bare.isalpha() or draft.segments[-1] is segment or index):
             return
-        if index:
+        if index and not draft.segments[0].bracket:
             draft.take(0, segment.start - 1, "number", "counts files")
         _settle(draft, inner, *segment.outer, "the first bracket")
         return

@@ -24,6 +24,13 @@ _DOT_FOR_BLANK: Final = re.compile(r"(?<!\d)\.|\.(?!\d)")
 _BRACKETED_NAME: Final = re.compile(r"\s\(([^()]{3,200})\)?\s*$")
 # `酒蔵2.Sakagura Naoki`, where blanks stand for blanks and the dot for no other thing.
 _DOT_BETWEEN_SCRIPTS: Final = re.compile(rf"(?:(?<=[{CJK}])|(?<=[{CJK}]\d))\.(?=[A-Z][a-z]+ )")
+# `夜之蔵人 Super Extra` is a sequel: what stands behind the name is no name.
+_SEQUEL_WORDS: Final = frozenset(
+    "after advance encore evolution extra extreme final finale generation max neo next origin origins plus prologue punch rebirth "
+    "refine refrain reload remix renewal return returns revenge reverse rising season second special specials stage super "
+    "the third turbo ultimate ultra version".split()
+)
+_SIGNS: Final = "!?♪☆★～~-."
 _MOST_NAMES: Final = 12
 _SHORTEST_NAME: Final = 5
 
@@ -147,6 +154,8 @@ def _two_scripts(text: str) -> list[str]:
     first = next(index for index, script in enumerate(scripts) if script)
     change = next(index for index in range(first, len(words)) if scripts[index] not in ("", scripts[first]))
     if scripts[first] == "latin" or "foreign" in scripts[change:] or sum(map(len, words[change:])) < _SHORTEST_NAME:
+        return [text]
+    if all(word.strip(_SIGNS).lower() in _SEQUEL_WORDS for word in words[change:] if word):
         return [text]
     return [" ".join(words[:change]), " ".join(words[change:]), text]
 

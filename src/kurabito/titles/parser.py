@@ -32,7 +32,7 @@ _NO_NAME: Final = frozenset(
 )
 
 
-PARSER_VERSION: Final = 1
+PARSER_VERSION: Final = 2
 """Raised with every change that has titles read otherwise: the product then reads again what it has."""
 
 

@@ -17,6 +17,7 @@ NAVIGATION: Final = (
     NavigationEntry("tasks", "/tasks"),
     NavigationEntry("following", "/following"),
     NavigationEntry("search", "/search"),
+    NavigationEntry("wanted", "/wanted"),
     NavigationEntry("calendar", "/calendar"),
     NavigationEntry("series", "/series"),
     NavigationEntry("downloads", "/downloads"),

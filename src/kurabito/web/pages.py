@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -29,37 +30,42 @@ from kurabito.web.words import Words
 _FOLDER: Final = Path(__file__).parent / "templates"
 
 
+@cache
+def _templates() -> Environment:
+    """The templates, with what is the same on every page of every site."""
+    templates = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    templates.filters["with_code"] = with_code
+    templates.globals.update(
+        languages=catalogues(),
+        media_type_of=media_type_of,
+        navigation=NAVIGATION,
+        payload_of=shown_payload,
+        seconds=lambda count: timedelta(seconds=count),
+        result_of=shown_result,
+        states=tuple(TaskState),
+        themes=THEMES,
+        tone_of=tone_of,
+        version=version("kurabito"),
+        waits_for=waits_for,
+        left_out_by=left_out_by,
+    )
+    return templates
+
+
 class Pages:
     """Renders pages, each for the reader who asks for it."""
 
     def __init__(self, addresses: Addresses, assets: Assets, clock: Clock) -> None:
         self.addresses = addresses
         self.clock = clock
-        self._templates = Environment(
-            loader=FileSystemLoader(_FOLDER),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            auto_reload=False,
-        )
-        self._templates.filters["with_code"] = with_code
-        self._templates.globals.update(
-            address=addresses.to,
-            asset=lambda name: addresses.base_path + assets.path(name),
-            languages=catalogues(),
-            media_type_of=media_type_of,
-            navigation=NAVIGATION,
-            payload_of=shown_payload,
-            seconds=lambda count: timedelta(seconds=count),
-            result_of=shown_result,
-            states=tuple(TaskState),
-            themes=THEMES,
-            tone_of=tone_of,
-            version=version("kurabito"),
-            waits_for=waits_for,
-            left_out_by=left_out_by,
-        )
+        self._assets = assets
 
     def show(
         self,
@@ -73,17 +79,23 @@ class Pages:
     ) -> HTMLResponse:
         """The template as an answer to this request."""
         words = self.words(request)
-        text = self._templates.get_template(template).render(
-            here=lambda **changes: self.addresses.here(request, **changes),
-            lang=words.catalogue.tag,
-            path=self.addresses.path_of(request),
-            principal=principal_of(request),
-            say=words.say,
-            theme=theme_of(request),
-            this=self.addresses.here(request),
-            waiting_for_reader=getattr(request.state, "waiting", 0),
-            words=words,
-            **values,
+        text = (
+            _templates()
+            .get_template(template)
+            .render(
+                address=self.addresses.to,
+                asset=lambda name: self.addresses.base_path + self._assets.path(name),
+                here=lambda **changes: self.addresses.here(request, **changes),
+                lang=words.catalogue.tag,
+                path=self.addresses.path_of(request),
+                principal=principal_of(request),
+                say=words.say,
+                theme=theme_of(request),
+                this=self.addresses.here(request),
+                waiting_for_reader=getattr(request.state, "waiting", 0),
+                words=words,
+                **values,
+            )
         )
         # The language is the visitor's own, so a cache between must not hand one's page to another.
         return HTMLResponse(text, status, {"Cache-Control": "no-store", **(headers or {})})

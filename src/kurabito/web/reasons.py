@@ -13,6 +13,7 @@ from kurabito.downloads.profiles.score import UnwantedReason
 from kurabito.downloads.reasons import DownloadReason
 from kurabito.downloads.search.decisions import SearchReason
 from kurabito.maintenance.wal import CheckpointReason
+from kurabito.placements.adoption.reasons import AdoptionReason
 from kurabito.placements.plans.reasons import PlanReason
 from kurabito.reasons import InputReason, Reason
 
@@ -25,6 +26,7 @@ _SECTIONS: Final[Mapping[type[StrEnum], str]] = {
     TransferDetail: "transfer",
     InputReason: "input",
     PlanReason: "plan_reason",
+    AdoptionReason: "adoption_reason",
     SearchReason: "search_reason",
     UnwantedReason: "unwanted_reason",
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -42,6 +44,31 @@ def test_the_example_keeps_every_rule() -> None:
     outcomes = examine_worker(WorkerExamination(ANYWHERE, (sys.executable, str(EXAMPLE), "work"), patience=120.0))
     assert {outcome.rule: outcome.evidence for outcome in outcomes if outcome.evidence} == {}
     assert [outcome.rule for outcome in outcomes if outcome.verdict is RuleVerdict.PASSED] == worker_rules()
+
+
+@pytest.mark.soak
+def test_a_worker_that_is_started_by_hand_is_examined_as_far_as_that_goes() -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(told: str) -> None:
+        if told.startswith("start the worker with "):
+            given = dict(part.split("=", 1) for part in told.split() if "=" in part)
+            started.append(subprocess.Popen([sys.executable, str(EXAMPLE), "work"], env={**os.environ, **given}))
+
+    try:
+        outcomes = examine_worker(WorkerExamination(ANYWHERE, only=("PROBE-1", "LOST-2", "STOP-1")), start)
+    finally:
+        for worker in started:
+            worker.kill()
+            worker.wait()
+    assert {outcome.rule: (outcome.verdict, outcome.gaps) for outcome in outcomes} == {
+        "PROBE-1": (RuleVerdict.PASSED, []),
+        "LOST-2": (RuleVerdict.PASSED, []),
+        "STOP-1": (
+            RuleVerdict.NOT_COVERED,
+            ["the worker was started by hand, so it can be neither stopped nor killed"],
+        ),
+    }
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ from pathlib import Path
 from kurabito.db import Connection
 from kurabito.http import Outbound
 from kurabito.metadata import MetadataActor, MetadataRunner, PosterService
-from kurabito.metadata.extras.store import due_records, remote_backdrops
 from kurabito.metadata.health import SourceReports
 from kurabito.metadata.pending import count_metadata_to_sync
 from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sources.tmdb import TmdbClient
 from kurabito.metadata.sources.tmdb_pages import TmdbPages
+from kurabito.metadata.stories.store import due_records, remote_backdrops
 from kurabito.runtime import Registry, Worker, open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 

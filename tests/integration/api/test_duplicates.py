@@ -62,21 +62,21 @@ async def test_groups_and_their_files(site: Site) -> None:
     assert page["next_cursor"] == str(page["items"][-1]["id"])
 
 
-@pytest.mark.parametrize(
-    ("path", "field"),
-    [
-        ("groups?cursor=nonsense", "cursor"),
-        ("groups?limit=0", "limit"),
-        ("groups/md5:00/files", "group_key"),
-        (f"groups/{KEY[:-1]}/files", "group_key"),
-        (f"groups/{KEY}/files?cursor=x", "cursor"),
-        ("plans/x", "plan_id"),
-    ],
-)
-async def test_what_is_refused_is_named(site: Site, path: str, field: str) -> None:
-    answer = await site.http.get(f"/api/v1/duplicates/{path}")
-    assert answer.status_code == 422
-    assert answer.json()["error"]["message"].startswith(f"{field}: ")
+REFUSED = [
+    ("groups?cursor=nonsense", "cursor"),
+    ("groups?limit=0", "limit"),
+    ("groups/md5:00/files", "group_key"),
+    (f"groups/{KEY[:-1]}/files", "group_key"),
+    (f"groups/{KEY}/files?cursor=x", "cursor"),
+    ("plans/x", "plan_id"),
+]
+
+
+async def test_what_is_refused_is_named(site: Site) -> None:
+    for path, field in REFUSED:
+        answer = await site.http.get(f"/api/v1/duplicates/{path}")
+        assert answer.status_code == 422, path
+        assert answer.json()["error"]["message"].startswith(f"{field}: ")
 
 
 @pytest.mark.usefixtures("files")
@@ -104,21 +104,21 @@ async def test_a_plan_from_its_preview_to_its_job(site: Site) -> None:
     assert (await site.http.get("/api/v1/duplicates/plans/4711")).status_code == 404
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"mode": "shred"},
-        {"keep": []},
-        {"keep": [{"rule": "best"}]},
-        {"keep": [{"rule": "in_library"}]},
-        {"keep": [{"rule": "oldest", "library_id": 1}]},
-        {"protected": [{"library_id": 1, "folder": "../x"}]},
-        {"group_keys": ["nonsense"]},
-        {"delete_everything": True},
-    ],
-)
-async def test_a_plan_that_makes_no_sense_is_refused(site: Site, body: dict[str, Any]) -> None:
-    assert (await site.http.post("/api/v1/duplicates/plans", json=body)).status_code == 422
+NO_PLANS: list[dict[str, Any]] = [
+    {"mode": "shred"},
+    {"keep": []},
+    {"keep": [{"rule": "best"}]},
+    {"keep": [{"rule": "in_library"}]},
+    {"keep": [{"rule": "oldest", "library_id": 1}]},
+    {"protected": [{"library_id": 1, "folder": "../x"}]},
+    {"group_keys": ["nonsense"]},
+    {"delete_everything": True},
+]
+
+
+async def test_a_plan_that_makes_no_sense_is_refused(site: Site) -> None:
+    for body in NO_PLANS:
+        assert (await site.http.post("/api/v1/duplicates/plans", json=body)).status_code == 422, body
 
 
 async def test_the_trash_and_the_way_back(site: Site) -> None:

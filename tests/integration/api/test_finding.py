@@ -302,3 +302,18 @@ async def test_preferences_decide_search_and_feeds_alike(site: Site, prowlarr: S
     assert (await seventh())["why"]["code"] == "too_large"
     assert (await site.http.delete(f"/api/v1/profiles/{small['id']}")).status_code == 204
     assert (await seventh())["why"] is None
+
+
+async def test_what_is_wanted_is_listed_and_switched_on(site: Site, prowlarr: StandIn) -> None:
+    await add(site, prowlarr.url("/1/api"))
+    assert (await site.http.get("/api/v1/wanted")).json()["items"] == []
+    assert (await site.http.get("/api/v1/wanted/policy")).json() == {"is_automatic": False}
+    assert (await site.http.put("/api/v1/wanted/policy", json={"is_automatic": True})).status_code == 200
+    assert (await site.http.get("/api/v1/wanted/policy")).json() == {"is_automatic": True}
+    assert (await site.http.post("/api/v1/wanted/search", json={})).json() == {"asked": 0}
+    unknown = await site.http.put("/api/v1/series/9/automatic-search", json={"is_automatic": None})
+    assert unknown.status_code == 404
+    assert (await site.http.get("/api/v1/series/9/backfill")).status_code == 404
+    assert (await site.http.get("/api/v1/blocklist")).json()["items"] == []
+    assert (await site.http.delete("/api/v1/blocklist")).json() == {"cleared": 0}
+    assert (await site.http.delete("/api/v1/blocklist/9")).status_code == 404

@@ -138,11 +138,11 @@ async def test_a_bad_order_is_refused_with_the_fields_name(quick_site: Site, bod
     assert (await quick_site.queue.list()).items == ()
 
 
-@pytest.mark.parametrize("query", ["state=lost", "limit=0", "limit=1001", "limit=x", "cursor=x", "task_type=%00"])
-async def test_a_bad_question_is_refused_with_the_parameters_name(site: Site, query: str) -> None:
-    answer = await site.http.get(f"/api/v1/tasks?{query}")
-    assert answer.status_code == 422
-    assert answer.json()["error"]["message"].startswith(query.split("=", maxsplit=1)[0] + ": ")
+async def test_a_bad_question_is_refused_with_the_parameters_name(site: Site) -> None:
+    for query in ("state=lost", "limit=0", "limit=1001", "limit=x", "cursor=x", "task_type=%00"):
+        answer = await site.http.get(f"/api/v1/tasks?{query}")
+        assert answer.status_code == 422, query
+        assert answer.json()["error"]["message"].startswith(query.split("=", maxsplit=1)[0] + ": ")
 
 
 async def test_a_payload_over_the_limit_is_413(quick_site: Site) -> None:

@@ -145,6 +145,7 @@ async def make(desk: Desk, step: tuple[Any, ...]) -> bool:
         "reject": corrections.reject,
         "release": corrections.release,
         "rename": lambda one, name: desk.catalog.change(one, {"title": name, "aliases": (Alias(name, 1),)}),
+        "offset": lambda one, offset: desk.catalog.change(one, {"episode_offset": offset}),
         "record": desk.give_record,
         "undo": corrections.undo,
     }
@@ -169,6 +170,7 @@ STEPS = st.lists(
         st.tuples(st.just("reject"), LINKS),
         st.tuples(st.just("release"), LINKS),
         st.tuples(st.just("rename"), SERIES, st.sampled_from(["New Name", "Barley Song"])),
+        st.tuples(st.just("offset"), SERIES, st.sampled_from([0, 12, 24])),
         st.tuples(st.just("record"), SERIES, st.integers(1, 2)),
         st.tuples(st.just("undo"), SERIES),
     ),

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.catalog import linker, links, series, summaries
-from kurabito.catalog.identity import knowledge
+from kurabito.catalog.corrections import changes, files, merge
+from kurabito.catalog.identity import knowledge, questions
+from kurabito.catalog.relinks import links as relinks
 from kurabito.db import Connection, Dialect, Query
 from kurabito.feeds import raw_items
 from kurabito.metadata.sources import offline
@@ -71,6 +73,16 @@ def statements() -> list[tuple[Query, str]]:
         (summaries._SQL.progress, "(series_id=? AND kind=?"),
         (summaries._SQL.followed, "ix_series_"),
         (linker._SQL.groups, "(folded=?)"),
+        (changes._SQL.forget_links, "PRIMARY KEY"),
+        (changes._SQL.forget_names, "(folded=? AND kind=?"),
+        (files._SQL.placed_for_episodes, "ix_placement_episodes_episode"),
+        (merge.SQL.subscriptions, "ix_subscriptions_series"),
+        (merge.SQL.identity_questions, "ix_identity_questions_series"),
+        (questions.SQL.of_series, "ix_identity_questions_series"),
+        (knowledge.SQL.entries_of_pages, "ix_offline_entries_mikan"),
+        (relinks.SQL.again, "PRIMARY KEY"),
+        (relinks.SQL.beside, "ix_anime_links_release_"),
+        (relinks.SQL.states, "PRIMARY KEY"),
         (linker._SQL.episodes, "(series_id=? AND kind=? AND number=?)"),
     ]
 

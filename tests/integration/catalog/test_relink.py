@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -11,10 +14,13 @@ import pytest
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.corrections.moves import EpisodePlace
 from kurabito.catalog.corrections.service import Corrections
-from kurabito.catalog.errors import RelinkNotFound
+from kurabito.catalog.errors import RelinkFailed, RelinkNotFound
+from kurabito.catalog.identity import relink
 from kurabito.catalog.identity.offsets import missing_offset
 from kurabito.catalog.identity.relink import RELINK, Relinker, RelinkTask
 from kurabito.catalog.relinks import sources, store
+from kurabito.catalog.relinks.judge import LinkRange, ProcessJudge, ThreadJudge
+from kurabito.catalog.relinks.mover import LinkMover
 from kurabito.catalog.relinks.store import RelinkCause
 from kurabito.catalog.series import Alias
 from kurabito.catalog.title_rules import TitleRules
@@ -80,6 +86,62 @@ async def test_a_rule_moves_what_it_concerns_and_waits_to_be_confirmed(desk: Des
     assert await relinker.confirm() == 1
     assert desk.taken.ids == [*taken, 2]
     again = await relinker.relink(RelinkTask((COUNTS_ON.condition,)))
+    assert (again.read, again.moved) == (2, 0)
+
+
+async def test_processes_judge_many_links(
+    desk: Desk, relinker: Relinker, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relink, "_RANGE", 2)
+    numbers = ("01", "02", "03", "04")
+    await desk.bring(desk.subscribe(), *(item(f"[Kura] Yeast Garden - {number}") for number in numbers))
+    await TitleRules(desk.database, desk.intake).add(COUNTS_ON)
+    by_processes = Relinker(relinker._queue, desk.taken, url)
+    done = await by_processes.relink(RelinkTask((COUNTS_ON.condition,)))
+    assert (done.read, done.moved, done.held) == (4, 4, 0)
+    assert desk.all(PLACES) == [("Barley Song", 1, float(number), "series_asked") for number in numbers]
+    # They work for both ranges at once: only one of them made the series.
+    assert desk.all("SELECT count(*) FROM series") == [(2,)]
+
+
+async def test_a_judge_that_is_killed_fails_the_run_with_a_reason(url: str, desk: Desk) -> None:
+    judge = ProcessJudge(url)
+    assert (await judge.judge(LinkRange(0, 10))).read == 0
+    assert judge._process.pid is not None
+    os.kill(judge._process.pid, signal.SIGKILL)
+    with pytest.raises(RelinkFailed, match="ended in the middle"):
+        await judge.judge(LinkRange(0, 10))
+    judge.end()
+
+
+async def test_a_judge_is_ended_in_the_middle_of_its_work(url: str, desk: Desk) -> None:
+    judge = ProcessJudge(url)
+    assert judge._process.pid is not None
+    os.kill(judge._process.pid, signal.SIGSTOP)
+    asked = asyncio.create_task(judge.judge(LinkRange(0, 10)))
+    await asyncio.sleep(0)
+    judge.end()
+    with pytest.raises(RelinkFailed):
+        await asked
+
+
+async def test_a_link_that_changed_since_it_was_judged_stays(desk: Desk) -> None:
+    await desk.bring(desk.subscribe(), item("[Kura] Yeast Garden - 01"), item("[Kura] Barley Song - 02"))
+    await TitleRules(desk.database, desk.intake).add(COUNTS_ON)
+    judged = await ThreadJudge(desk.database).judge(LinkRange(0, 10))
+    assert [(move.link_id, move.series_id) for move in judged.moves] == [(1, 2)]
+    await desk.corrections.move(1, place=EpisodePlace(ReleaseKind.TV, 9.0))
+    run = desk.database.write_blocking(lambda conn: store.begin(conn, RelinkCause.RULE))
+    moved = await desk.database.write(lambda conn: LinkMover(run, None).move(conn, judged.moves))
+    assert moved == (0, 0)
+
+
+async def test_two_links_of_a_release_never_become_one(desk: Desk, relinker: Relinker) -> None:
+    await desk.bring(desk.subscribe(), item("[Kura] Yeast Garden [01-02]"), item("[Kura] Barley Song - 07"))
+    both = TitleRule(name="one", condition="Yeast", parse=r"(?P<episodes>0\d)", fields={"title": "Barley Song"})
+    await TitleRules(desk.database, desk.intake).add(both)
+    assert (await relinker.relink(RelinkTask(("Yeast",)))).moved == 1
+    again = await relinker.relink(RelinkTask(("Yeast",)))
     assert (again.read, again.moved) == (2, 0)
 
 

@@ -208,6 +208,24 @@ def test_a_plan_that_removes_its_kept_copy_too_is_refused_there(shelf: Shelf) ->
     assert {file.name for file in shelf.path("").iterdir()} == {"a", "b"}
 
 
+def test_a_copy_in_a_trash_is_no_reason_to_remove_the_other(shelf: Shelf) -> None:
+    """Rows of a time in which no guard refused them may tell of a trash as of any other folder."""
+    shelf.put("kept", mtime=1)
+    shelf.put("last", mtime=2)
+    made = plan(shelf)
+    if shelf.database.dialect.has_server:
+        shelf.run("ALTER TABLE library_files DROP CONSTRAINT path_below_library")
+    else:
+        shelf.run("DROP TRIGGER tr_library_files_path")
+    shelf.path(TRASH_FOLDER).mkdir()
+    shelf.path("kept").rename(shelf.path(f"{TRASH_FOLDER}/kept"))
+    shelf.run(f"UPDATE library_files SET relative_path = '{TRASH_FOLDER}/kept' WHERE relative_path = 'kept'")
+    shelf.run(f"UPDATE deletion_steps SET kept_path = '{TRASH_FOLDER}/kept'")
+    apply(shelf, made)
+    assert outcomes(shelf, made) == [("refused", "KEPT_IN_DOUBT")]
+    assert shelf.path("last").exists()
+
+
 def test_two_plans_that_keep_what_the_other_removes_leave_a_copy(shelf: Shelf) -> None:
     shelf.put("a", mtime=1)
     shelf.put("b", mtime=2)

@@ -43,6 +43,8 @@ async def test_a_search_shows_what_would_be_decided(tmp_path: Path, monkeypatch:
         database.close()
         status, out, err = await kurabito("search", "Yoru no Kurabito", "--season", "1", "--json")
         _, shown, _ = await kurabito("search", "Yoru no Kurabito")
+    _, missing, _ = await kurabito("wanted", "--search")
+    assert "0 episodes" in missing
     found = [json.loads(line) for line in out.splitlines()]
     assert (status, {one["reason"] for one in found}) == (0, {"series_new"})
     assert [one["episodes"] for one in found] == [[3], [4]]

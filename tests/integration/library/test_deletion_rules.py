@@ -56,6 +56,13 @@ def test_protected_folders_win_over_every_rule() -> None:
     assert gone(whole, *others) == {4: (5, KeepReason.KEPT_IS_PROTECTED)}
 
 
+def test_what_lies_in_a_trash_is_neither_kept_nor_removed() -> None:
+    """A data plane that indexes the trash made a plan keep what was in it, and the last real copy went."""
+    files = [file(1, ".kurabito-trash/5f", mtime=1), file(2, "a", mtime=2), file(3, "x/.kurabito-trash/6a", mtime=3)]
+    assert gone(KeepRules(), *files) == {}
+    assert gone(KeepRules(), *files, file(4, "b", mtime=4)) == {4: (2, KeepReason.KEPT_IS_OLDER)}
+
+
 def test_other_names_of_a_file_that_stays_are_left_alone() -> None:
     names = [file(1, "a", mtime=1, inode=7), file(2, "b", mtime=1, inode=7), file(3, "c", mtime=2, inode=8)]
     assert gone(KeepRules(), *names) == {3: (1, KeepReason.KEPT_IS_OLDER)}

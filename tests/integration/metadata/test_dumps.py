@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from kurabito.db import Connection, Database
-from kurabito.metadata.dumps import importer
+from kurabito.metadata.dumps import changes, importer, store
 from kurabito.metadata.dumps.importer import DumpContent, import_dump
-from kurabito.metadata.dumps.join import Joined
+from kurabito.metadata.dumps.join import Joined, join_dumps
 from kurabito.metadata.dumps.model import DumpEntry, DumpName, DumpSource, FirstEpisode, SkippedRows
 from kurabito.metadata.dumps.store import imported_dumps
 from kurabito.metadata.episodes import EpisodeSource, KnownEpisode, episodes_of, keep_lists
@@ -25,6 +25,7 @@ from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import Details, RecordKind, TmdbKind
 from kurabito.metadata.sources import offline
 from kurabito.metadata.sources.bangumi_data import OfflineEntry, read_index
+from kurabito.metadata.sources.index import IndexOrigin, import_index
 from kurabito.titles import fold_title
 
 
@@ -196,9 +197,22 @@ def test_another_import_of_any_file_keeps_what_the_others_said(joined: Database)
 
 
 def everything(conn: Connection) -> list[Any]:
+    """What the index says. The numbers of its entries are its own: which one comes first depends on what was imported first."""
+    columns = "id, kind, title, title_chinese, title_english, air_date, year, bgm_id, anidb_id, mal_id, franchise_id"
+    entries = conn.all(f"SELECT {columns} FROM offline_entries")
+    named = {row[0]: f"{row[2]} {row[5]}" for row in entries}
     return [
-        conn.all(f"SELECT * FROM {table} ORDER BY 1, 2")
-        for table in ("offline_entries", "offline_titles", "offline_offsets")
+        sorted(repr((*row[1:-1], named.get(row[-1]))) for row in entries),
+        *(
+            sorted(
+                repr((named[entry_id], *row)) for entry_id, *row in conn.all(f"SELECT entry_id, {rest} FROM {table}")
+            )
+            for table, rest in (
+                ("offline_titles", "folded, name_source, name_language"),
+                ("offline_romaji", "sound"),
+                ("offline_offsets", "source, season, first"),
+            )
+        ),
     ]
 
 
@@ -269,15 +283,94 @@ def test_the_episodes_of_a_record_come_from_all_sources_in_one_count(joined: Dat
     assert joined.read_blocking(lambda conn: episodes_of(conn, Details())) == []
 
 
-def test_an_import_that_fails_in_the_middle_changes_nothing(joined: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(conn: Connection) -> Joined:
-        raise RuntimeError("the disk is full")
+class Killed(Exception):
+    """Nothing is written after this."""
 
-    before = joined.read_blocking(everything), joined.read_blocking(imported_dumps)
-    monkeypatch.setattr(importer, "join_dumps", fail)
-    with pytest.raises(RuntimeError):
-        take_in(joined, DumpSource.ANIDB, [titles(1, [("Another", "x-jat", True)])])
-    assert (joined.read_blocking(everything), joined.read_blocking(imported_dumps)) == before
+
+NEW = [
+    (71, [("Kura x Ie", "x-jat", True), ("蔵\u00d7家", "ja", True), ("Storehouse x Home", "en", True)]),
+    (72, [("Kura x Ie (2022)", "x-jat", True), ("蔵\u00d7家", "ja", True)]),
+    (73, [("Kura x Ie Season 2", "x-jat", True), ("Cellar x Home", "en", False)]),
+    (74, [("Gekijouban Kura x Ie", "x-jat", True), ("劇場版 蔵\u00d7家", "ja", True)]),
+]
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (importer, store, changes):
+        monkeypatch.setattr(module, "BATCH", 1)
+
+
+def test_an_import_that_is_killed_anywhere_leaves_every_name_whole_and_goes_on(
+    joined: Database, monkeypatch: pytest.MonkeyPatch, small_batches: None
+) -> None:
+    old, new = [titles(*one) for one in ANIDB], [titles(*one) for one in NEW]
+    before = joined.read_blocking(by_name)
+    take_in(joined, DumpSource.ANIDB, new)
+    after, whole = joined.read_blocking(by_name), joined.read_blocking(everything)
+    write = joined.write_blocking
+    for writes in range(200):
+        take_in(joined, DumpSource.ANIDB, old)
+        left = iter(range(writes))
+
+        def write_or_die(fn: Any, *, durable: bool = True, left: Any = left) -> Any:
+            if next(left, None) is None:
+                raise Killed
+            return write(fn, durable=durable)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(joined, "write_blocking", write_or_die)
+            try:
+                take_in(joined, DumpSource.ANIDB, new)
+            except Killed:
+                pass
+            else:
+                break
+        names = joined.read_blocking(by_name)
+        assert all(found in (before.get(name), after.get(name)) for name, found in names.items())
+        assert not (before.keys() & after.keys()) - names.keys()
+        facts = joined.read_blocking(lambda conn: list(store.read_dump(conn, DumpSource.ANIDB)))
+        assert facts in (old, new)
+        if facts == new:
+            # The import is valid, and the next start makes the index of it.
+            assert joined.read_blocking(store.is_unjoined) or joined.read_blocking(everything) == whole
+            changes.bring_up_to_date(joined)
+            assert joined.read_blocking(everything) == whole
+            assert not joined.read_blocking(store.is_unjoined)
+    else:
+        raise AssertionError("the import never came to its end")
+    assert writes > 12
+    assert joined.read_blocking(everything) == whole
+
+
+def by_name(conn: Connection) -> dict[str, set[int]]:
+    """The entries of bangumi-data that have each name."""
+    found: dict[str, set[int]] = {}
+    for folded, bgm_id in conn.all(
+        "SELECT folded, bgm_id FROM offline_titles JOIN offline_entries ON offline_entries.id = entry_id"
+    ):
+        found.setdefault(folded, set()).add(bgm_id)
+    return found
+
+
+def test_an_index_that_is_replaced_meanwhile_is_joined_as_it_is_then(
+    joined: Database, monkeypatch: pytest.MonkeyPatch, small_batches: None
+) -> None:
+    new, content = [titles(*one) for one in NEW], json.dumps({"items": FILE[::-1]}).encode()
+    others = iter([lambda conn: import_index(conn, read_index(content), IndexOrigin.FILE)])
+    write = changes._write
+
+    def write_after_another(conn: Connection, **given: Any) -> None:
+        write(conn, **given)
+        if (other := next(others, None)) is not None:
+            other(conn)
+
+    monkeypatch.setattr(changes, "_write", write_after_another)
+    take_in(joined, DumpSource.ANIDB, new)
+    assert next(others, None) is None
+    found = joined.read_blocking(everything)
+    joined.write_blocking(join_dumps)
+    assert joined.read_blocking(everything) == found
 
 
 def test_the_command_recognises_a_file_and_says_what_it_left_out(tmp_path: Path) -> None:

@@ -198,3 +198,15 @@ async def test_a_decision_is_stored_once_however_often_it_is_made(house: House) 
     ]
     assert stored == [True, False]
     assert house.shelf.all("SELECT count(*) FROM placements") == [(1,)]
+
+
+async def test_a_show_goes_into_the_library_that_was_chosen_for_it(house: House) -> None:
+    house.shelf.run("UPDATE library_roots SET accepts = 'any' WHERE id = 2")
+    series = house.series("Yoru no Kurabito")
+    house.shelf.run("UPDATE series SET library_id = 2 WHERE id = :id", id=series)
+    name = "[Kura] Yoru no Kurabito - 01 [1080p].mkv"
+    house.download(series, name, {name: b"one"})
+    await house.settle()
+    assert house.library(1) == {}
+    assert list(house.library(2)) == ["Yoru no Kurabito/Season 01/Yoru no Kurabito S01E01.mkv"]
+    assert house.questions() == []

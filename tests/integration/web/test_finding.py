@@ -11,6 +11,8 @@ import pytest
 from tests.integration.web.conftest import Site
 from tests.support.indexers import KEY, Answered, StandIn, caps, channel, jackett_item, prowlarr_item, standing_in
 
+from kurabito.db import Connection
+
 
 @pytest.fixture
 async def jackett() -> AsyncIterator[StandIn]:
@@ -124,3 +126,50 @@ async def test_a_profile_is_made_changed_and_used_by_a_show(site: Site) -> None:
     assert "Its own preferences" not in (await site.post("/series/1/profile", profile="1")).text
     assert "No profile yet" in (await site.post("/rules/profiles/1/remove")).text
     assert (await site.get("/rules/profiles/1")).status_code == 404
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "zh-Hans", "zh-Hant"])
+async def test_the_list_of_failed_releases_is_shown(site: Site, language: str) -> None:
+    site.client.headers["Accept-Language"] = language
+    assert (await site.get("/downloads/blocklist")).status_code == 200
+    assert (await site.post("/downloads/blocklist/clear")).status_code == 200
+    assert (await site.post("/downloads/blocklist/7/clear")).status_code == 404
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "zh-Hans", "zh-Hant"])
+async def test_what_is_wanted_is_shown_searched_for_and_fetched(site: Site, jackett: StandIn, language: str) -> None:
+    site.client.headers["Accept-Language"] = language
+    assert (await site.get("/wanted")).status_code == 200
+    await site.post("/search/indexers", name="Jackett", url=jackett.url("/"), allows_private="yes")
+    found = await site.get("/search", q="Yoru no Kurabito")
+    (key,) = re.findall(r'name="key" value="([^"]+)"', found.text)
+    await site.post("/search/grab", key=key)
+    await site.post("/series/1/state", state="followed")
+
+    def lose(conn: Connection) -> None:
+        conn.run("DELETE FROM downloads")
+        conn.run("UPDATE episodes SET state = 'wanted'")
+
+    await site.queue.database.write(lose)
+    for path in ("/wanted", "/wanted?by=show"):
+        assert "Yoru no Kurabito" in (await site.get(path)).text
+    plan = await site.get("/series/1/backfill")
+    assert re.findall(r'name="key" value="([^"]+)"', plan.text) == [key]
+    searched = await site.post("/wanted/search", episode="1")
+    assert 'data-tone="active"' in searched.text
+    assert 'value="off"' in (await site.post("/wanted/policy", is_automatic="on")).text
+    await site.post("/series/1/automatic-search", is_automatic="off")
+    await site.post("/series/1/backfill", key=key)
+    assert "Yoru no Kurabito" not in (await site.get("/wanted")).text
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "zh-Hans", "zh-Hant"])
+async def test_a_group_is_chosen_and_its_show_followed(site: Site, jackett: StandIn, language: str) -> None:
+    site.client.headers["Accept-Language"] = language
+    assert (await site.get("/search/groups")).status_code in (200, 303)
+    await site.post("/search/indexers", name="Jackett", url=jackett.url("/"), allows_private="yes")
+    groups = await site.get("/search/groups", q="Yoru no Kurabito")
+    assert "1080p" in groups.text
+    (key,) = re.findall(r'name="key" value="([^"]+)"', groups.text)
+    followed = await site.post("/search/groups", key=key)
+    assert (followed.status_code, followed.url.path) == (200, "/series/1")

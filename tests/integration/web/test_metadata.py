@@ -125,7 +125,7 @@ async def test_a_record_says_where_its_ids_lead_and_what_it_lacks(illustrated: S
     # bgm.tv knows no English titles, the index does.
     assert "The Gatekeepers Season 2" in await illustrated.read("/calendar")
     page = await illustrated.get("/metadata/9")
-    assert "The poster could not be downloaded yet." in page.text
+    assert "The poster is not downloaded yet." in page.text
     assert "Not looked up yet. The next sync does that." in page.text
     await fill_in(illustrated, SYNC)
 

@@ -25,6 +25,8 @@ def _record(details: Details, looked_up: datetime | None = None, *candidates: Re
     [
         (_record(WHOLE), False, []),
         (_record(replace(WHOLE, poster_url=None)), True, [MissingMetadata.POSTER_NOT_ASKED]),
+        (_record(replace(WHOLE, poster_url=None)), False, [MissingMetadata.POSTER_WITHOUT_KEY]),
+        (_record(replace(WHOLE, poster_url=None, bgm_id=3)), False, [MissingMetadata.POSTER_NOT_ASKED]),
         (_record(replace(WHOLE, poster_url="https://x.example/p.jpg")), True, [MissingMetadata.POSTER_WAITS]),
         (_record(replace(WHOLE, tmdb_id=None)), True, [MissingMetadata.ID_WAITS]),
         (_record(replace(WHOLE, tmdb_id=None)), False, [MissingMetadata.ID_NOT_ASKED]),
@@ -47,7 +49,7 @@ def test_a_record_lacks(record: Metadata, asks_tmdb: bool, missing: list[Missing
     [
         (Details(title_japanese="蔵"), None, [MissingMetadata.POSTER, MissingMetadata.ID_HELD_BACK]),
         (Details(title_japanese="蔵", bgm_id=3, tmdb_id=7), None, [MissingMetadata.POSTER_HELD_BACK]),
-        (Details(title_japanese="蔵", tmdb_id=7), None, [MissingMetadata.POSTER_NOT_ASKED]),
+        (Details(title_japanese="蔵", tmdb_id=7), None, [MissingMetadata.POSTER_HELD_BACK_BY_TMDB]),
         (Details(title_japanese="蔵", bgm_id=3, tmdb_id=7), NOW, [MissingMetadata.POSTER_NOT_FOUND]),
     ],
 )

@@ -113,12 +113,13 @@ class SearchAnswer(BaseModel):
     feed_url: str | None = Field(None, description="the text leads to a feed, which is followed and not searched for")
 
 
+GrabKey = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[0-9a-z:]+$")]
+
+
 class GrabOrder(StrictBody):
     """A release to download."""
 
-    key: Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[0-9a-z:]+$")] = Field(
-        description="of a result of `GET /search`; it is known until the server stops"
-    )
+    key: GrabKey = Field(description="of a result of `GET /search`; it is known until the server stops")
 
 
 class GrabAnswer(BaseModel):

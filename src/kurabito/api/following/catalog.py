@@ -17,7 +17,7 @@ from kurabito.catalog.identity.aliases import AliasSource
 from kurabito.catalog.identity.evidence import Clue
 from kurabito.catalog.links import Link
 from kurabito.catalog.series import Alias, Series, SeriesOrder
-from kurabito.catalog.states import EpisodeState, HeldReason, SeriesKind, SeriesState
+from kurabito.catalog.states import EpisodeState, HeldReason, SeriesKind, SeriesState, SeriesWish
 from kurabito.feeds.raw_items import RawReason, RawStatus
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
@@ -26,6 +26,7 @@ from kurabito.titles import ReleaseKind
 _LARGEST_COUNT: Final = 100_000
 SeriesId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the series' id")]
 Id = Annotated[int, Query(ge=1, le=BIGGEST_ID)]
+GivenId = Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
 EpisodeCursor = Annotated[
     str,
     Query(pattern=rf"^({'|'.join(ReleaseKind)})-[0-9]{{1,6}}(\.[0-9]{{1,6}})?$", description=PAGE_BEFORE),
@@ -139,6 +140,13 @@ class SeriesChange(StrictBody):
     )
     state: Annotated[SeriesState, Field(strict=False)] = Field(default_factory=lambda: SeriesState.FOLLOWED)
     aliases: Annotated[list[AliasBody], Field(max_length=200)] = Field(default_factory=list)
+    wanted: Annotated[SeriesWish, Field(strict=False)] = Field(
+        default_factory=lambda: SeriesWish.ALL,
+        description="which episodes are downloaded; `none` ends following it, and anything else follows it",
+    )
+    library_id: GivenId | None = Field(
+        default_factory=lambda: None, description="the library that its files go into; null: as the libraries say"
+    )
 
     def changes(self) -> dict[str, Any]:
         """The fields of `Series` that are named."""
@@ -178,6 +186,8 @@ class SeriesAnswer(BaseModel):
     aliases: list[AliasAnswer]
     metadata_id: int | None = Field(description="its metadata record; null while it has none")
     merged_into: int | None = Field(description="the series that it became part of")
+    wanted: SeriesWish = Field(description="which of its episodes are downloaded")
+    library_id: int | None = Field(description="the library that its files go into, where one was chosen")
     created_at: datetime
     updated_at: datetime
 

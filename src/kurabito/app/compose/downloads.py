@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from kurabito.db import Connection, Database
+from kurabito.downloads.blocklist.service import Blocklist
 from kurabito.downloads.conflicts import Conflicts
 from kurabito.downloads.dispatch.cleanup import DownloaderCleanup
 from kurabito.downloads.dispatch.dispatcher import DownloadDispatcher
@@ -26,6 +27,7 @@ from kurabito.http import Outbound
 from kurabito.library import libraries
 from kurabito.modules.service_client import ServiceCalls
 from kurabito.placements.filing.loop import FilingLoop
+from kurabito.placements.imports.service import Imports
 from kurabito.runtime import Registry
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
@@ -43,6 +45,7 @@ class DownloadParts:
     conflicts: Conflicts
     downloads: Downloads
     wanting: Wanting
+    blocklist: Blocklist
     dispatcher: DownloadDispatcher
     cleanup: DownloaderCleanup
     scheduler: DownloadScheduler
@@ -86,6 +89,7 @@ def open_downloads(
         Conflicts(database, grabber),
         Downloads(database, downloaders, tasks, stalled=timedelta(minutes=settings.stalled_minutes)),
         Wanting(database, downloaders, grabber),
+        Blocklist(database),
         DownloadDispatcher(
             database,
             downloaders,
@@ -104,6 +108,7 @@ def open_downloads(
             cleanup,
             interval=settings.download_poll_interval,
             elsewhere=policy.elsewhere,
+            dead=None if settings.dead_hours is None else timedelta(hours=settings.dead_hours),
         ),
         PathTests(database, ServiceCalls(outbound), root),
     )
@@ -113,6 +118,11 @@ def open_filing(settings: Settings, database: Database, grabber: Grabber) -> Fil
     """What brings downloads that are complete into libraries."""
     refuse = ContentRefusals(grabber).refuse
     return FilingLoop(database, download_root(settings), reserve=reserve_bytes(settings), refuse=refuse)
+
+
+def open_imports(settings: Settings, database: Database) -> Imports:
+    """What gives files to series by a person's word."""
+    return Imports(database, download_root(settings), reserve=reserve_bytes(settings))
 
 
 def reserve_bytes(settings: Settings) -> int:

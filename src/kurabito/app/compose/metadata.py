@@ -14,7 +14,6 @@ from kurabito.catalog.matching.service import Matches
 from kurabito.http import Outbound
 from kurabito.metadata import CalendarService, MetadataActor, MetadataRunner, MetadataService, PosterService
 from kurabito.metadata.errors import MetadataStopped
-from kurabito.metadata.extras.service import ExtrasService
 from kurabito.metadata.health import SourceHealths, SourceReports
 from kurabito.metadata.posters.cleanup import PosterCleanup
 from kurabito.metadata.search import MetadataSearch
@@ -22,6 +21,7 @@ from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sources.index import IndexUpdates
 from kurabito.metadata.sources.tmdb import TmdbClient
 from kurabito.metadata.sources.tmdb_pages import TmdbPages
+from kurabito.metadata.stories.service import StoryService
 from kurabito.runtime import Registry
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
@@ -43,7 +43,7 @@ class MetadataParts:
     open_folders: OpenFolders
     sweeper: PosterCleanup
     entries: FollowFromMetadata
-    extras: ExtrasService
+    stories: StoryService
     index: IndexUpdates
     sources: SourceHealths
     search: MetadataSearch
@@ -94,7 +94,7 @@ def open_metadata(settings: Settings, queue: DelegatedTasks, outbound: Outbound)
         OpenFolders(queue.database, tmdb, fill_in),
         PosterCleanup(queue.database, posters),
         FollowFromMetadata(queue.database, Catalog(queue.database), fill_in),
-        ExtrasService(queue.database),
+        StoryService(queue.database),
         index,
         SourceHealths(queue.database, asks_tmdb=tmdb.is_on),
         MetadataSearch(queue.database, tmdb, bangumi),

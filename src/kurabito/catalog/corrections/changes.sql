@@ -7,12 +7,10 @@ WHERE link.id = CAST(given.value ->> 0 AS bigint) LIMIT 1;
 DELETE FROM anime_links WHERE id IN (SELECT CAST(given.value ->> 0 AS bigint) FROM {given});
 
 -- name: forget_names
-DELETE FROM series_aliases WHERE EXISTS (
-    SELECT 1 FROM {given}
-    WHERE series_aliases.folded = given.value ->> 'folded' AND series_aliases.kind = given.value ->> 'kind'
-        AND series_aliases.season = CAST(given.value ->> 'season' AS integer)
-        AND series_aliases.year = CAST(given.value ->> 'year' AS integer)
-        AND series_aliases.country = given.value ->> 'country');
+DELETE FROM series_aliases WHERE (folded, kind, season, year, country) IN (
+    SELECT given.value ->> 'folded', given.value ->> 'kind', CAST(given.value ->> 'season' AS integer),
+           CAST(given.value ->> 'year' AS integer), given.value ->> 'country'
+    FROM {given});
 
 -- name: give_names
 INSERT INTO series_aliases (folded, kind, season, year, country, name, romaji, source, series_id)

@@ -17,10 +17,9 @@ from kurabito.catalog.identity.relink import RelinkTask, Wake
 from kurabito.catalog.identity.report import SeriesEvidence, evidence_of
 from kurabito.catalog.link_sink import LinkSink
 from kurabito.catalog.linker import lock_catalog
-from kurabito.catalog.releases import Name, Release, read_release
+from kurabito.catalog.releases import Name, read_title_again
 from kurabito.catalog.relinks.store import RelinkCause
 from kurabito.db import Connection, Database
-from kurabito.feeds.results import FeedItem
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import id_before
 from kurabito.titles import TitleRule
@@ -162,9 +161,5 @@ def _read_links(
 
 def _readings(rows: Sequence[tuple[int, str]], title_rules: Sequence[TitleRule]) -> dict[int, Reading]:
     """What the titles of links say."""
-    found = {}
-    for link_id, title in rows:
-        release = read_release(FeedItem(title=title, download_url="https://link.invalid/"), title_rules)
-        if isinstance(release, Release):
-            found[link_id] = Reading.of(release)
-    return found
+    read = ((link_id, read_title_again(title, title_rules)) for link_id, title in rows)
+    return {link_id: Reading.of(release) for link_id, release in read if release is not None}

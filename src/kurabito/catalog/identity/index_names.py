@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
+from kurabito.catalog.identity.evidence import is_near
 from kurabito.catalog.releases import Name
 from kurabito.catalog.spellings import romaji_of
 from kurabito.catalog.states import SeriesKind
@@ -27,7 +28,9 @@ class IndexNames:
         listed = {name.folded: name for name in names}
         self._entries: dict[tuple[str, SeriesKind], set[int]] = {}
         extras: dict[tuple[str, SeriesKind], set[int]] = {}
-        for folded, entry_id, kind in conn.all(_SQL.entries, _rows({*listed, *spellings})):
+        self._years: dict[int, int | None] = {}
+        for folded, entry_id, kind, year in conn.all(_SQL.entries, _rows({*listed, *spellings})):
+            self._years[entry_id] = year
             chosen = extras if kind == RecordKind.OVA else self._entries
             chosen.setdefault((folded, _kind(kind)), set()).add(entry_id)
         # A show and its OVA of the same name: the show is meant.
@@ -58,9 +61,11 @@ class IndexNames:
         bases = {sequel.name for sequels in self._sequels.values() for sequel in sequels}
         return bases.union(*self._names.values())
 
-    def namesakes(self, folded: str, kind: SeriesKind) -> set[str]:
-        """The other names of the one show that has this name; none when several have it."""
+    def namesakes(self, folded: str, kind: SeriesKind, year: int | None = None) -> set[str]:
+        """The other names of the one show that has this name; none when several have it, and no year tells them apart."""
         entries = self._entries.get((folded, kind), set())
+        if len(entries) > 1 and year is not None:
+            entries = {entry for entry in entries if is_near(self._years.get(entry), year)}
         return self._names.get(next(iter(entries)), set()) - {folded} if len(entries) == 1 else set()
 
     def names_of_page(self, page_id: int | None) -> set[str]:

@@ -18,7 +18,7 @@ ORDER BY alias.series_id, alias.season, alias.folded;
 
 -- name: entries
 -- Which entries of the offline index have these names.
-SELECT mine.folded, mine.entry_id, entry.kind
+SELECT mine.folded, mine.entry_id, entry.kind, coalesce(CAST(substr(entry.air_date, 1, 4) AS integer), entry.year)
 FROM {given} CROSS JOIN offline_titles AS mine CROSS JOIN offline_entries AS entry
 WHERE mine.folded = given.value ->> 0 AND entry.id = mine.entry_id;
 

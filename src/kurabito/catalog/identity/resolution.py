@@ -166,7 +166,9 @@ class _Judge:
         index = self.known.index
         for name in reading.names:
             yield from self._named(reading, Clue.NAME, name.folded, [name.folded])
-            yield from self._named(reading, Clue.INDEX, name.folded, index.namesakes(name.folded, reading.kind))
+            # Beside a later season stands the year of either; elsewhere it tells a remake from its original.
+            year = None if reading.is_later_season else reading.year
+            yield from self._named(reading, Clue.INDEX, name.folded, index.namesakes(name.folded, reading.kind, year))
             yield from self._named(reading, Clue.ROMAJI, name.folded, self.known.alike(name))
         own = {name.folded for name in reading.names}
         for name, sequel in reading.sequels():

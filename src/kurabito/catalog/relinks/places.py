@@ -1,94 +1,102 @@
-"""Where links belong as their titles are read now, and why they are held there."""
+"""Where links belong as their titles are read now. Only reads, so that it runs beside everything else."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from bisect import bisect_left
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
-from kurabito.catalog.identity import aliases
-from kurabito.catalog.identity.aliases import AliasSource, alias_row
-from kurabito.catalog.identity.decision import Certain, InDoubt
+from kurabito.catalog.identity.decision import Certain, Decision, InDoubt
 from kurabito.catalog.identity.entries import understood
 from kurabito.catalog.identity.knowledge import ReleaseOrigin
 from kurabito.catalog.identity.reading import Reading
 from kurabito.catalog.identity.resolution import judge_all
-from kurabito.catalog.linker import EpisodeKey
 from kurabito.catalog.releases import Release
-from kurabito.catalog.states import HELD_BY_SERIES, HeldReason, SeriesState
-from kurabito.db import Connection
+from kurabito.db import Connection, Queries
+
+_SQL: Final = Queries("kurabito.catalog.relinks", "places.sql")
 
 
-class LinkPlace(NamedTuple):
-    """Where a link belongs, and what is wanted of that series."""
+@dataclass(frozen=True, slots=True)
+class LinkMove:
+    """A link that belongs elsewhere: where it was when that was found, and where it belongs."""
 
-    key: EpisodeKey
-    state: SeriesState
+    link_id: int
+    from_series: int
+    from_episode: int | None
+    series_id: int | None
+    """None where a new series has to be made."""
+    kind: str
+    number: float
+    new: Reading | None = None
+    """What the new series is made of."""
 
 
-def places_of(conn: Connection, links: Sequence[Any], read: dict[int, Release]) -> dict[int, LinkPlace]:
-    """Where each link belongs: its series, and of a single episode the number. A batch keeps the numbers of its links."""
-    known = [link for link in links if link.id in read and read[link.id].episodes]
-    readings = understood(conn, [Reading.of(read[link.id]) for link in known])
-    made: dict[str, int] = {}
-    places = {}
-    for link, reading, decision in zip(
-        known, readings, judge_all(conn, readings, [_origin(link) for link in known]), strict=True
-    ):
-        release = read[link.id]
-        if isinstance(decision, InDoubt) or (len(release.episodes) > 1 and link.episode_id is None):
-            continue
-        if isinstance(decision, Certain):
-            series_id, state = decision.series.id, decision.series.state
-            offset = reading.counted_from or decision.series.episode_offset
-        else:
-            # A series that no one asked for waits for its keeper.
-            if reading.key not in made:
-                made[reading.key] = aliases.add_series(conn, reading, SeriesState.ASKED)
-                rows = [
-                    alias_row(name, reading.kind, reading.said_season, reading.year, reading.country)
-                    for name in reading.names
-                ]
-                aliases.add(conn, ({**row, "series_id": made[reading.key]} for row in rows), AliasSource.TITLE)
-            series_id, offset, state = made[reading.key], reading.counted_from, SeriesState.ASKED
-        key = (link.kind, float(link.number)) if len(release.episodes) > 1 else _numbered(release, offset)
-        places[link.id] = LinkPlace((series_id, *key), state)
-    return places
+def moves_of(conn: Connection, links: Sequence[Any], read: Mapping[str, Release]) -> list[LinkMove]:
+    """The links that belong elsewhere. What their titles say is given by title; of those left out, nothing is said."""
+    known = [link for link in links if link.title in read and read[link.title].episodes]
+    said = list(dict.fromkeys(link.title for link in known))
+    readings = dict(zip(said, understood(conn, [Reading.of(read[title]) for title in said]), strict=True))
+    decisions = _decisions(conn, ((readings[link.title], _origin(link)) for link in known))
+    moves = []
+    for link, decision in zip(known, decisions, strict=True):
+        move = _move(link, read[link.title], readings[link.title], decision)
+        if move is not None and (move.series_id, move.kind, move.number) != _key_of(link):
+            moves.append(move)
+    return moves
+
+
+def _decisions(conn: Connection, asked: Iterable[tuple[Reading, ReleaseOrigin | None]]) -> list[Decision]:
+    """What is decided about each; those that nothing tells apart are decided once."""
+    offsets = [offset for (offset,) in conn.all(_SQL.offsets)]
+    keys: list[Hashable] = []
+    first: dict[Hashable, tuple[Reading, ReleaseOrigin | None]] = {}
+    for reading, origin in asked:
+        key = _alike(reading, origin, offsets)
+        keys.append(key)
+        first.setdefault(key, (reading, origin))
+    readings, origins = zip(*first.values(), strict=True) if first else ((), ())
+    decided = dict(zip(first, judge_all(conn, readings, origins), strict=True))
+    return [decided[key] for key in keys]
+
+
+def _alike(reading: Reading, origin: ReleaseOrigin | None, offsets: Sequence[int]) -> Hashable:
+    """The same for readings that are decided alike: of a number it counts only how many offsets it is beyond."""
+    reached = None if reading.first_episode is None else bisect_left(offsets, reading.first_episode)
+    names = tuple(name.folded for name in reading.names)
+    group = None if reading.group is None else reading.group.folded
+    marks = (reading.kind, reading.season, reading.year, reading.country, reading.counted_from)
+    return names, marks, group, reached, origin
+
+
+def _move(link: Any, release: Release, reading: Reading, decision: Decision) -> LinkMove | None:
+    """Where a link belongs: its series, and of a single episode the number. A batch keeps the numbers of its links."""
+    is_batch = len(release.episodes) > 1
+    if isinstance(decision, InDoubt) or (is_batch and link.episode_id is None):
+        return None
+    series = decision.series if isinstance(decision, Certain) else None
+    offset = reading.counted_from or (0 if series is None else series.episode_offset)
+    number = float(link.number) if is_batch else _counted(release, offset)
+    return LinkMove(
+        link.id,
+        link.series_id,
+        link.episode_id,
+        None if series is None else series.id,
+        link.kind if is_batch else release.kind.value,
+        number,
+        reading if series is None else None,
+    )
 
 
 def _origin(link: Any) -> ReleaseOrigin | None:
     return None if link.feed_id is None else ReleaseOrigin.at(link.feed_id, link.feed_url, link.feed_series_id)
 
 
-def _numbered(release: Release, offset: int) -> tuple[str, float]:
+def _counted(release: Release, offset: int) -> float:
     number = release.episodes[0]
-    return release.kind.value, float(number - offset if number > offset else number)
+    return float(number - offset if number > offset else number)
 
 
-def key_of(link: Any) -> EpisodeKey | None:
+def _key_of(link: Any) -> tuple[int, str, float] | None:
     return None if link.episode_id is None else (link.series_id, link.kind, float(link.number))
-
-
-def as_moved(link: Any, key: EpisodeKey) -> dict[str, Any]:
-    series_id, _, number = key
-    return {
-        "link_id": link.id,
-        "from_series": link.series_id,
-        "from_number": link.number,
-        "to_series": series_id,
-        "to_number": number,
-    }
-
-
-def take_place(link: Any, episode_id: int, taken: set[tuple[str, int | None]]) -> bool:
-    """Whether no other link of the release is for that episode; this one is then."""
-    if (link.release_key, episode_id) in taken:
-        return False
-    taken.add((link.release_key, episode_id))
-    return True
-
-
-def held_at(link: Any, state: SeriesState) -> HeldReason | None:
-    """Why a link is held in its new place: nothing that was never downloaded begins to be without a word."""
-    if link.is_taken:
-        return None if link.held_reason is None else HeldReason(link.held_reason)
-    return HELD_BY_SERIES[state] or HeldReason.READ_AGAIN

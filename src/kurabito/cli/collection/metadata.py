@@ -53,9 +53,9 @@ def import_file(
     from kurabito.metadata.sources.bangumi_data import read_index
     from kurabito.metadata.sources.index import IndexOrigin
 
-    with _progress() as report, DumpFile(file, report) as dump:
+    with _progress() as step, DumpFile(file, step("reading")) as dump:
         if dump.source is not DumpSource.BANGUMI_DATA:
-            _import_dump(settings.load(), dump, file.name)
+            _import_dump(settings.load(), dump, file.name, step)
             return
         index = read_index(dump.content())
     _replace(settings.load(), index, IndexOrigin.FILE, force)
@@ -89,26 +89,34 @@ async def _fetch(settings: Settings) -> IndexFile:
         return await fetch_index(outbound, settings.offline_ids_url)
 
 
+Step = Callable[[str], Callable[[int, int], None]]
+"""Begins a step of a long command; what it gives is told how far that step is."""
+
+
 @contextmanager
-def _progress() -> Iterator[Callable[[int, int], None]]:
-    """Show on a terminal how far a file was read."""
+def _progress() -> Iterator[Step]:
+    """Show on a terminal how far the steps of an import are."""
     from rich.console import Console
     from rich.progress import Progress
 
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as shown:
-        reading = shown.add_task("reading", total=None)
-        yield lambda done, total: shown.update(reading, completed=done, total=total)
+
+        def begin(name: str) -> Callable[[int, int], None]:
+            step = shown.add_task(name, total=None)
+            return lambda done, total: shown.update(step, completed=done, total=total)
+
+        yield begin
 
 
-def _import_dump(settings: Settings, file: DumpFile, file_name: str) -> None:
+def _import_dump(settings: Settings, file: DumpFile, file_name: str, step: Step) -> None:
     from kurabito.cli.databases import product_database
     from kurabito.cli.shown import safe
     from kurabito.metadata.dumps.importer import import_dump, read_dump_file
 
     content = read_dump_file(file)
     with product_database(settings, create=True) as database:
-        joined = import_dump(database, content, file_name)
+        joined = import_dump(database, content, file_name, step("storing"), step("joining"))
     typer.echo(f"Entries read ({content.source}): {len(content.entries):,}")
     if content.skipped.count:
         typer.echo(

@@ -55,29 +55,16 @@ def search(
 
 async def _search(query: SearchQuery) -> list[FoundSoFar]:
     from kurabito.app.compose.feeds import open_outbound
-    from kurabito.app.database import is_new, pending_migrations
-    from kurabito.db import open_database
+    from kurabito.cli.collection.opened import opened_database
     from kurabito.downloads.search.pasted import PastedLinks
     from kurabito.downloads.search.service import ReleaseSearch
-    from kurabito.errors import ConfigError
     from kurabito.indexers.definitions import FOLDER, SiteDefinitions
     from kurabito.indexers.service import Indexers
-    from kurabito.settings import load
-    from kurabito.settings.store import stored_settings
 
-    settings = stored_settings(load())
-    if is_new(settings):
-        raise ConfigError("there is no database yet; `kurabito serve` makes it")
-    database = open_database(settings.database)
-    database.open()
-    try:
-        if pending_migrations(database):
-            raise ConfigError("the database is not up to date; start `kurabito serve` once")
+    with opened_database() as (settings, database):
         async with open_outbound(settings) as outbound:
             indexers = Indexers(database, outbound, SiteDefinitions(settings.state / FOLDER))
             return [one async for one in ReleaseSearch(database, indexers, PastedLinks(outbound)).search(query)]
-    finally:
-        database.close()
 
 
 def _shown(found: FoundRelease) -> dict[str, Any]:

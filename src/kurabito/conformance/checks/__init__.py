@@ -5,6 +5,7 @@ planes.py    versions, registration, what a plane may not write
 values.py    times, counts, enum-like columns, progress
 leases.py    claims, heartbeats, ends, and what a plane does that lost its lease
 scans.py     what a scan has to see and to store;  moves.py  what moved, returned and is to be hashed
+rescans.py   folders that may not be read, a trash that is older than its library, another policy
 hashes.py    digests, samples, twins and files that cannot be read
 removals.py  steps, the trash, restores and purges
 placing.py   files on their way into a library
@@ -14,7 +15,19 @@ upkeep.py    checkpoints, cleanups of thumbnails, inspections
 
 from __future__ import annotations
 
-from kurabito.conformance.checks import drawing, hashes, leases, moves, placing, planes, removals, scans, upkeep, values
+from kurabito.conformance.checks import (
+    drawing,
+    hashes,
+    leases,
+    moves,
+    placing,
+    planes,
+    removals,
+    rescans,
+    scans,
+    upkeep,
+    values,
+)
 from kurabito.conformance.checks.registry import CHECKS, RuleCheck, unchecked_rules
 
 __all__ = [
@@ -27,6 +40,7 @@ __all__ = [
     "placing",
     "planes",
     "removals",
+    "rescans",
     "scans",
     "unchecked_rules",
     "upkeep",

@@ -8,9 +8,10 @@ from typing import Final
 
 from kurabito.clock import SECOND
 from kurabito.conformance.checks.registry import check
+from kurabito.conformance.errors import NotApplicable
 from kurabito.conformance.recording import Recording, Row
-from kurabito.conformance.scenarios.drawing import ASKED, FAILS, HEIGHT, LARGEST, WIDTH
-from kurabito.protocol.leased.thumbnails import retry_delay
+from kurabito.conformance.scenarios.drawing import ASKED, BYTES_PER_SECOND, FAILS, HEIGHT, LARGEST, WIDTH
+from kurabito.protocol.leased.thumbnails import IO_BUCKET, retry_delay
 
 DRAWING: Final = "drawing"
 _JPEG: Final = b"\xff\xd8"
@@ -79,3 +80,23 @@ def a_failure_is_put_off(run: Recording) -> Iterator[str]:
             yield f"error_count of {name!r} is {row['error_count']} instead of {failures}"
         elif abs(row["retry_after"] - row["finished_at"] - retry_delay(failures)) > SECOND:
             yield f"{name!r} is tried again after {(row['retry_after'] - row['finished_at']) / SECOND:g} s"
+
+
+@check("IO-1", DRAWING)
+def a_read_is_reserved(run: Recording) -> Iterator[str]:
+    writes = list(run.writes_to("io_rate_limits"))
+    if not writes:
+        raise NotApplicable("the plane has no limit of reading")
+    yield from (
+        f"there is one bucket, {IO_BUCKET}: {write}" for write in writes if write.row["bucket_key"] != IO_BUCKET
+    )
+    taken = [write for write in writes if write.operation == "UPDATE"]
+    reserved = [_ends(write.new) - max(_ends(write.old), write.new["updated_at"] // 1000) for write in taken]
+    yield from (f"no time was reserved: {write}" for write, cost in zip(taken, reserved, strict=True) if cost <= 0)
+    needed = _row(run, "drawn")["source_size_bytes"] * 1000 // BYTES_PER_SECOND
+    if sum(reserved) < needed:
+        yield f"{sum(reserved)} ms were reserved, and one picture alone takes {needed} ms to read"
+
+
+def _ends(row: Row) -> int:
+    return int(row["next_available_at_ms"])

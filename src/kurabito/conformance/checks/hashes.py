@@ -9,7 +9,8 @@ from kurabito.clock import SECOND
 from kurabito.conformance.checks.registry import check
 from kurabito.conformance.digests import edge_sample, whole_digest
 from kurabito.conformance.recording import Recording, Row
-from kurabito.conformance.scenarios.hashes import FAILURES_BEFORE, HOSTILE, TROUBLE
+from kurabito.conformance.scenarios.hashes import FAILURES_BEFORE, HOSTILE, SAMPLED_BEFORE, TROUBLE
+from kurabito.conformance.scenarios.leases import HUGE_FILE
 from kurabito.protocol.terms import HASH_RETRY_SECONDS, READ_WHOLE
 
 HASHING: Final = "hashing"
@@ -74,6 +75,26 @@ def twins_are_read(run: Recording) -> Iterator[str]:
             yield f"{path!r} has a twin by size and sample, and was not read"
     if files["large/other-ends"]["needs_hash"]:
         yield "'large/other-ends' has no twin, and still waits"
+    if run.files("hash 2", 2)[SAMPLED_BEFORE]["content_hash"] is None:
+        yield f"{SAMPLED_BEFORE!r} has a sample and no twin, and all files of its library are to be read; it was not"
+
+
+@check("PLANE-5", HASHING)
+def only_equal_files_have_equal_hashes(run: Recording) -> Iterator[str]:
+    contents: dict[str, bytes] = {}
+    for path, row in _hashed(run, 1).items():
+        content = (run.folders[1] / path).read_bytes()
+        if row["content_hash"] is not None and contents.setdefault(row["content_hash"], content) != content:
+            yield f"{path!r} has the hash of a file whose content is another"
+
+
+@check("HASH-10", HASHING)
+def a_folder_that_is_gone_blames_no_file(run: Recording) -> Iterator[str]:
+    job = run.job("hash 3", "hash 3")
+    if (job["status"], job["error_code"]) != ("failed", "ROOT_UNAVAILABLE"):
+        yield f"the folder is not there, and the job is {job['status']} with {job['error_code']}"
+    if run.files("hash 3", 3) != run.files("due", 3):
+        yield "the folder is not there, and something was written about its files"
 
 
 @check("HASH-6", HASHING)
@@ -104,6 +125,9 @@ def what_cannot_be_read_is_put_off(run: Recording) -> Iterator[str]:
     for path, before in failures.items():
         row = run.files("hash 1", 1)[path]
         counts = path != "due/changed"
+        code = "FILE_UNREADABLE" if counts else "FILE_CHANGED"
+        if not str(row["hash_last_error"]).startswith(f"{code}: "):
+            yield f"{path!r} has the error {row['hash_last_error']!r} instead of {code}"
         if row["hash_last_error"] is None or not row["needs_hash"] or row["hash_retry_after"] is None:
             yield f"{path!r} could not be read, and has no error, no hash_retry_after, or does not wait"
             continue
@@ -142,7 +166,7 @@ def no_path_leads_out(run: Recording) -> Iterator[str]:
 @check("PATH-5", HASHING)
 def a_pipe_stops_no_plane(run: Recording) -> Iterator[str]:
     row = run.files("hash 1", 1)["due/pipe"]
-    if row["content_hash"] is not None or row["hash_last_error"] is None:
+    if row["content_hash"] is not None or not str(row["hash_last_error"]).startswith("FILE_UNREADABLE: "):
         yield "a pipe is where a file was, and it was hashed or passed over"
 
 
@@ -154,3 +178,11 @@ def a_killed_hash_comes_to_the_same_end(run: Recording) -> Iterator[str]:
             yield f"after kills {path!r} still waits"
         elif row["content_hash"] is not None and row["content_hash"] != whole_digest(run.folders[1] / path, "blake3"):
             yield f"after kills {path!r} has a wrong hash"
+
+
+@check("HASH-11", "leases")
+def a_large_file_is_unsettled_until_its_end(run: Recording) -> Iterator[str]:
+    for write in run.writes_to("library_files"):
+        row = write.new
+        if row.get("relative_path") == HUGE_FILE and (not row["needs_hash"] or row["content_hash"] is not None):
+            yield f"a file that was not read to its end is settled: {write}"

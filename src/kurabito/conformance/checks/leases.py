@@ -9,6 +9,7 @@ from typing import Final
 
 from kurabito.clock import SECOND
 from kurabito.conformance.checks.registry import check
+from kurabito.conformance.errors import NotApplicable
 from kurabito.conformance.journal import NotedWrite
 from kurabito.conformance.recording import Recording
 from kurabito.conformance.subject import LEASE_SECONDS
@@ -76,6 +77,8 @@ def a_heartbeat_is_fenced(run: Recording) -> Iterator[str]:
     yield from (
         f"a job was written to that had been cancelled: {write}" for write in late if write.new["status"] != "failed"
     )
+    others = (write for write in run.writes_to("jobs", after="taken") if write.row["id"] == "taken")
+    yield from (f"a job was written to that another plane had by then: {write}" for write in others)
 
 
 @check("LEASE-4", "leases")
@@ -168,6 +171,22 @@ def what_was_not_finished_is_given_back(run: Recording) -> Iterator[str]:
         yield f"after SIGTERM the job is {row['status']} with the lease {lease}"
     elif row["error_code"] is not None or row["error_message"] is not None:
         yield f"the job was given back with {row['error_code']}"
+
+
+@check("PLANE-6", "leases")
+def a_busy_database_is_waited_for(run: Recording) -> Iterator[str]:
+    if not run.seen.get("has locks"):
+        raise NotApplicable("on PostgreSQL a writer waits for a row, and not for all others")
+    owners = {write.new["worker_id"] for write in run.writes_to("jobs", after="beating", before="ended")}
+    if len(owners - {None}) > 1:
+        yield "a plane that had to wait for the database lost its job"
+
+
+@check("PLANE-9", "leases")
+def it_looks_again(run: Recording) -> Iterator[str]:
+    row = run.job("went on", "ends soon")
+    if (row["status"], row["error_code"]) != ("retryable", "LEASE_EXPIRED"):
+        yield f"a lease that ended while the plane had nothing to do is {row['status']} with {row['error_code']}"
 
 
 @check("LEASE-10", "leases")

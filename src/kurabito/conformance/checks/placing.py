@@ -8,8 +8,9 @@ from typing import Final
 
 from kurabito.conformance.checks.registry import check
 from kurabito.conformance.recording import Recording, Row
-from kurabito.conformance.scenarios.placing import ASKED, NOT_OURS, REFUSED, content_of
+from kurabito.conformance.scenarios.placing import ASKED, NOT_OURS, OLD, REFUSED, TRASH_ID, content_of
 from kurabito.conformance.trees import OLD_NS
+from kurabito.protocol.deletion import TRASH_FOLDER
 
 PLACING: Final = "placing"
 _PLACED: Final = {"linked": "link", "copied": "copy", "moved": "move"}
@@ -116,3 +117,16 @@ def other_ends_have_their_codes(run: Recording) -> Iterator[str]:
     for name in REFUSED:
         if not _row(run, name)["error_facts"]:
             yield f"the placement {name!r} does not say what its code is about"
+
+
+@check("PLACE-10", PLACING)
+def what_gives_way_is_in_the_trash(run: Recording) -> Iterator[str]:
+    row, target = _row(run, "replaced"), _target(run, "replaced")
+    if row["status"] != "completed" or target.read_bytes() != content_of("replaced"):
+        yield f"a file that takes the place of another is {row['status']} with {row['error_code']}"
+    lying = run.folders[1] / TRASH_FOLDER / TRASH_ID
+    if not lying.exists() or lying.read_bytes() != OLD or not lying.with_name(f"{TRASH_ID}.json").exists():
+        yield "the file that gave way is not in the trash, or has no sidecar there"
+    entries = run.rows("placed", "trash_entries", id=TRASH_ID)
+    if [entry["successor_path"] for entry in entries] != ["show/replaced.mkv"]:
+        yield "trash_entries does not say what took the place of the file"

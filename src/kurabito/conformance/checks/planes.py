@@ -10,7 +10,9 @@ from typing import Any, Final
 
 from kurabito.clock import SECOND
 from kurabito.conformance.checks.registry import check
+from kurabito.conformance.errors import NotApplicable
 from kurabito.conformance.recording import Recording
+from kurabito.conformance.scenarios.leases import OTHERS
 from kurabito.conformance.subject import HEARTBEAT_SECONDS, LEASE_SECONDS
 from kurabito.protocol.rights import DATA_PLANE
 from kurabito.protocol.tables import TABLES
@@ -87,9 +89,17 @@ def it_ends_when_asked(run: Recording) -> Iterator[str]:
     if run.exit_code != 0:
         yield f"after SIGTERM its exit code was {run.exit_code}; it said {run.output!r}"
     moment = "left" if "left" in run.moments else "ended"
-    left = [row["name"] for row in run.rows(moment, "data_planes") if row["name"] != "other"]
+    left = [row["name"] for row in run.rows(moment, "data_planes") if row["name"] not in OTHERS]
     if left:
         yield f"after SIGTERM its row stayed in data_planes: {left[0]}"
+
+
+@check("PLANE-7", "joining")
+def a_lost_connection_is_made_again(run: Recording) -> Iterator[str]:
+    if run.seen.get("has locks"):
+        raise NotApplicable("only PostgreSQL has connections that are lost")
+    if run.exit_code is not None and run.exit_code != 0:
+        yield f"after its sessions had been ended it left with {run.exit_code}; it said {run.output!r}"
 
 
 @check("REG-1")
@@ -126,6 +136,36 @@ def names_are_plain_and_its_own(run: Recording) -> Iterator[str]:
     for write in run.writes_to("data_planes"):
         if not _NAME.fullmatch(write.row["name"]):
             yield f"the name {write.row['name']!r} has other characters than are allowed, or is too long"
+
+
+@check("REG-5", "joining")
+def a_lock_says_that_it_lives(run: Recording) -> Iterator[str]:
+    if run.seen.get("lock") is None:
+        raise NotApplicable("the plane holds no lock, as it may")
+    if not run.seen["lock"]:
+        yield "the file of its lock is there while it lives, and is not locked"
+    if run.seen["lock at the end"]:
+        yield "its lock is held after its end: a program that it started has it"
+
+
+@check("REG-6", "leases")
+def the_dead_are_seen_to(run: Recording) -> Iterator[str]:
+    living, dead = (run.rows("ended", "data_planes", name=name) for name in ("living", "dead"))
+    if not living:
+        yield "a plane whose lock is held was taken for dead"
+        return
+    job, has_file = run.job("ended", "of the dead"), run.seen.get("lock of the dead")
+    if dead and job["status"] == "running" and has_file is not False:
+        raise NotApplicable("the plane sees to no others, as it may")
+    if dead or job["worker_id"] is not None or has_file:
+        yield f"of a dead plane the row is {'there' if dead else 'gone'}, its job {job['status']}, its file {has_file}"
+
+
+@check("VER-5", "leases")
+def what_it_does_not_know_is_left(run: Recording) -> Iterator[str]:
+    job = run.job("ended", "of a later kind")
+    if job["status"] != "pending" and (job["status"], job["error_code"]) != ("failed", "WORKER_FAILURE"):
+        yield f"a job of a kind that it cannot know is {job['status']} with {job['error_code']}"
 
 
 @check("REG-4", "joining")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from kurabito.conformance.checks.registry import check
+from kurabito.conformance.errors import NotApplicable
 from kurabito.conformance.recording import Recording, Row
 from kurabito.conformance.scenarios.removals import ABANDONED, BEGUN, REFUSED, TAKEN
 from kurabito.protocol.deletion import TRASH_FOLDER
@@ -34,6 +35,23 @@ def a_removal_waits_until_it_is_allowed(run: Recording) -> Iterator[str]:
     job = run.job("dry", _REAL)
     if job["status"] != "pending":
         yield f"a job that removes was {job['status']} although allow_delete is off"
+
+
+@check("DELETE-1", REMOVING)
+def a_removal_stops_when_it_is_not_allowed_any_more(run: Recording) -> Iterator[str]:
+    before, after = (len(_done(run, moment)) for moment in ("frozen", "switched off"))
+    if run.job("frozen", "switched off")["status"] != "running":
+        raise NotApplicable("the plan was over before the permission could be taken away")
+    job = run.job("switched off", "switched off")
+    if (job["status"], job["error_code"]) != ("failed", "DELETION_NOT_ALLOWED"):
+        yield f"allow_delete was switched off in the middle of a plan, and the job is {job['status']} with {job['error_code']}"
+    # The step that was under way may come to its end.
+    if after > before + 1:
+        yield f"{after - before} files were removed after allow_delete had been switched off"
+
+
+def _done(run: Recording, moment: str) -> list[Row]:
+    return run.rows(moment, "deletion_log", job_id="switched off", state="done")
 
 
 def _refused_by(run: Recording, rule: str) -> Iterator[str]:
@@ -145,6 +163,15 @@ def what_a_dead_plane_began_is_mended(run: Recording) -> Iterator[str]:
         yield f"a step that a dead plane had begun is {row['state']} with {row['error_code']}"
     if not (run.folders[2] / "two").exists():
         yield "a file that a dead plane had moved to the trash was not put back"
+
+
+@check("DELETE-13", "a pool")
+def a_file_in_a_pool_is_no_copy_of_itself(run: Recording) -> Iterator[str]:
+    (row,) = run.rows("pool", "deletion_log", job_id="pool")
+    if (row["state"], row["error_code"]) != ("refused", "SAME_FILE"):
+        yield f"a file that is its own copy, seen through a pool, is {row['state']} with {row['error_code']}"
+    if not run.seen["is on the disk"]:
+        yield "the only copy of a file left its place, because a pool showed it a second time"
 
 
 @check("TRASH-1", REMOVING)

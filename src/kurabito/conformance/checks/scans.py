@@ -78,7 +78,8 @@ def rows_say_what_the_disk_says(run: Recording) -> Iterator[str]:
             seen = os.lstat(os.path.join(os.fsencode(run.folders[1]), names.get(path, path.encode())))  # noqa: PTH118
         except FileNotFoundError:
             continue
-        known = (row["size_bytes"], row["mtime_ns"], row["inode"] % _SIXTY_FOUR_BITS, row["device"] % _SIXTY_FOUR_BITS)
+        numbers = (row["inode"] or 0, row["device"] or 0)
+        known = (row["size_bytes"], row["mtime_ns"], *(number % _SIXTY_FOUR_BITS for number in numbers))
         if known != (seen.st_size, seen.st_mtime_ns, seen.st_ino, seen.st_dev):
             yield f"size, mtime, inode and device of {path!r} are not those of the file: {known}"
 
@@ -88,6 +89,13 @@ def new_rows_have_no_hash(run: Recording) -> Iterator[str]:
     yield from (f"{path!r} is new and has a hash" for path, row in run.files("first").items() if not has_no_hash(row))
     if "new" not in run.files("second"):
         yield "a file that came between two scans has no row"
+
+
+@check("VALUE-4", SCANNING)
+def an_unknown_inode_is_a_difference(run: Recording) -> Iterator[str]:
+    row = run.files("second")["back\\slash"]
+    if row["inode"] is None or row["device"] is None or not has_no_hash(row):
+        yield "a file whose inode was not known has none after a scan, or kept its hash"
 
 
 @check("SCAN-10", SCANNING)
@@ -148,6 +156,9 @@ def a_session_is_ended(run: Recording) -> Iterator[str]:
             yield f"the session of {name!r} is {session['status']} with total_paths = {session['total_paths']}"
         if session["error_code"] is not None:
             yield f"the session of {name!r} has the code {session['error_code']} and no error"
+        last = max(path for path, row in run.files(name).items() if not row["is_missing"])
+        if session["resume_after"] != last:
+            yield f"resume_after of {name!r} is {session['resume_after']!r} at the end instead of {last!r}"
 
 
 @check("SCAN-3", SCANNING)
@@ -185,6 +196,9 @@ def a_scan_goes_on_where_it_was(run: Recording) -> Iterator[str]:
         mine = [row for row in sessions if row["job_id"] == name]
         if len(mine) != 1 or mine[0]["status"] != "succeeded":
             yield f"the session of {name!r} was not taken up: {len(mine)} sessions, the last {mine[-1]['status']}"
+    (other,) = run.rows("first", "scan_sessions", job_id="elsewhere")
+    if (other["status"], other["error_code"]) != ("failed", "SCAN_ABANDONED") or other["finished_at"] is None:
+        yield f"another session of the library that ran is {other['status']} with {other['error_code']}"
     if any(run.writes_to("library_files", after="removed", before="said")):
         yield "a scan whose session had succeeded wrote to library_files"
     files = run.files("resumed", 5)

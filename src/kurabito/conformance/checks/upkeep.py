@@ -114,6 +114,13 @@ def what_is_not_seen_is_told(run: Recording) -> Iterator[str]:
             yield f"inspection {number} is {row['status']} with {row['error_code']} instead of {expected}"
 
 
+@check("INSPECT-3", INSPECTIONS)
+def a_crowd_is_not_listed(run: Recording) -> Iterator[str]:
+    row, files = _inspection(run, 6), run.rows("inspected", "inspected_files", inspection_id=6)
+    if (row["status"], row["error_code"]) != ("failed", "TOO_MANY_FILES") or files:
+        yield f"an inspection of too many files is {row['status']} with {row['error_code']}, and lists {len(files)}"
+
+
 @check("INSPECT-4", INSPECTIONS)
 def counts_are_those_of_the_rows(run: Recording) -> Iterator[str]:
     for number in (1, 2):

@@ -9,6 +9,7 @@ from kurabito.clock import SECOND
 from kurabito.conformance.checks.registry import check
 from kurabito.conformance.journal import NotedWrite
 from kurabito.conformance.recording import Recording
+from kurabito.conformance.scenarios.clocks import SKEWED
 from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.tables import TABLES
@@ -17,6 +18,10 @@ _ENUMS: Final = {table.name: {column: set(kind) for column, kind in table.values
 _YEAR: Final = 366 * 86400 * SECOND
 _SLOW: Final = 60 * SECOND
 """A transaction may take so long between reading the clock and writing."""
+_NOW: Final = frozenset(
+    "created_at updated_at started_at finished_at heartbeat_at worker_heartbeat_at hashed_at hash_last_error_at left_at".split()
+)
+"""Columns that say when something was written or happened just then."""
 _COUNTS: Final = ("size_bytes", "bytes_size", "total_bytes", "processed_items", "files_seen", "directories_seen")
 _COUNTS_TOO: Final = ("bytes_seen", "added_count", "changed_count", "moved_count", "removed_count", "error_count")
 _SESSIONS: Final = "scan_sessions"
@@ -33,6 +38,15 @@ def times_are_in_microseconds(run: Recording) -> Iterator[str]:
         is_time = column.endswith("_at") and write.table != "protocol_version"
         if is_time and value is not None and (not isinstance(value, int) or abs(value - write.at) > _YEAR):
             yield f"{column} is no time in microseconds: {write}"
+
+
+@check("VALUE-1", SKEWED)
+@check("VALUE-1")
+def now_is_now(run: Recording) -> Iterator[str]:
+    for write, column in _new_values(run):
+        value = write.new[column]
+        if column in _NOW and value is not None and abs(value - write.at) > _SLOW:
+            yield f"{column} is {(value - write.at) / SECOND:.0f} s away from now: {write}"
 
 
 @check("VALUE-2")

@@ -2,10 +2,12 @@
 
 joining.py   a plane starts, lives and is asked to end; a database of another major version
 scans.py     a first scan of an odd tree, a second one after changes, folders that are gone
+rescans.py   folders that may not be read, a trash that is older than its library, another policy
 hashes.py    copies, files that only look alike, and rows and files that are not what they were
+clocks.py    a machine whose clock is an hour off
 leases.py    stale rows, a cancelled job while the plane stood still, a plane that is asked to end in the middle
 kills.py     a plane that is killed again and again
-removals.py  plans, restores and purges
+removals.py  plans, restores and purges;  pools.py  a file that is seen through two mounts
 placing.py   files on their way into a library
 drawing.py   thumbnails
 upkeep.py    checkpoints, cleanups of thumbnails, inspections
@@ -17,7 +19,19 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from kurabito.conformance.scenarios import drawing, hashes, joining, kills, leases, placing, removals, scans, upkeep
+from kurabito.conformance.scenarios import (
+    clocks,
+    drawing,
+    hashes,
+    joining,
+    kills,
+    leases,
+    placing,
+    pools,
+    removals,
+    scans,
+    upkeep,
+)
 from kurabito.conformance.stage import ScenarioStage
 
 Scenario = Callable[[ScenarioStage], None]
@@ -29,8 +43,10 @@ SCENARIOS: Final[Mapping[str, Scenario]] = MappingProxyType(
         "another major": joining.meet_another_major,
         "scanning": scans.scan,
         "hashing": hashes.hash_files,
+        clocks.SKEWED: clocks.skew,
         "leases": leases.lose_leases,
         "removing": removals.remove,
+        "a pool": pools.remove_from_pool,
         "checkpoints": upkeep.checkpoint,
         "cleanups": upkeep.clean_up,
         "inspections": upkeep.inspect,

@@ -9,8 +9,11 @@ from typing import Any, Final
 from kurabito.conformance import trees
 from kurabito.conformance.scenarios.scans import HOUR
 from kurabito.conformance.stage import ScenarioStage
+from kurabito.settings import PREFIX
 
 WIDTH, HEIGHT, LARGEST = 200, 100, 64
+BYTES_PER_SECOND: Final = 100_000
+"""What the plane may read, so that a file takes some milliseconds."""
 ASKED: Final[dict[str, dict[str, Any]]] = {
     "drawn": {},
     "small": {"max_dimension": 4096},
@@ -58,7 +61,7 @@ def draw(stage: ScenarioStage) -> None:
         }
         stage.insert("thumbnails", **{**asked, **special})
     (folder / "not there.png").unlink()
-    stage.start_plane()
+    stage.start_plane(**{f"{PREFIX}THUMBNAIL_BYTES_PER_SECOND": str(BYTES_PER_SECOND)})
     left = "status IN ('pending', 'running')"
     stage.wait_for(lambda: not stage.rows("thumbnails", left), "THUMB-3", "an end of every thumbnail")
     stage.reach("drawn")

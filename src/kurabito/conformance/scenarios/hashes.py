@@ -26,6 +26,7 @@ TROUBLE: Final = (
     "due/pipe",
 )
 """Files that a scan saw and that are no longer what it saw."""
+SAMPLED_BEFORE: Final = "large/sampled before"
 HOSTILE: Final = ("../outside/secret", "due/../../outside/secret", "/etc/hostname")
 
 
@@ -40,14 +41,17 @@ def hash_files(stage: ScenarioStage) -> None:
         trees.plant_copies(folder)
         folders.append(folder)
     trees.write(folders[1], b"large/only here", b"o" * (READ_WHOLE + 1))
+    trees.write(folders[1], SAMPLED_BEFORE.encode(), b"s" * (READ_WHOLE + 2))
     _plant_trouble(folders[0], stage.folder / "outside")
     for number in (1, 2):
         stage.job(f"prepare {number}", "scan", number)
         stage.let_reference_work()
     _cause_trouble(stage, folders[0])
+    stage.library(3, folder=stage.folder / "not there", algorithm=algorithms[0])
+    stage.file(3, "known", needs_hash=1)
     stage.reach("due")
     stage.start_plane()
-    for number in (1, 2):
+    for number in (1, 2, 3):
         stage.job(f"hash {number}", "hash", number)
         stage.wait_for_job(f"hash {number}", "HASH-9")
         stage.reach(f"hash {number}")
@@ -93,6 +97,12 @@ def _settle_a_twin(stage: ScenarioStage) -> None:
     stage.write(
         "UPDATE library_files SET needs_hash = 0, edge_hash = :sample WHERE library_id = 1 AND relative_path = 'large/two'",
         sample=edge_sample(path),
+    )
+    # The policy was another one then; it has no twin, and is read all the same.
+    stage.write(
+        "UPDATE library_files SET needs_hash = 1, edge_hash = :sample WHERE library_id = 2 AND relative_path = :path",
+        sample=edge_sample(stage.recording.folders[2] / SAMPLED_BEFORE),
+        path=SAMPLED_BEFORE,
     )
 
 

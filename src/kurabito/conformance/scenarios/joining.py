@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
+from typing import Final
+
 from kurabito.conformance.stage import ScenarioStage
+
+_END_SESSIONS: Final = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+    "WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+)
 
 
 def join(stage: ScenarioStage) -> None:
@@ -15,9 +23,37 @@ def join(stage: ScenarioStage) -> None:
         "a second heartbeat in data_planes",
     )
     stage.reach("joined")
+    stage.recording.seen["lock"] = _is_locked(stage, first["name"])
+    _break_connections(stage)
     plane.ask_to_end()
     stage.recording.exit_code = plane.wait(stage.patience)
+    stage.recording.seen["lock at the end"] = _is_locked(stage, first["name"])
     stage.reach("left")
+
+
+def _is_locked(stage: ScenarioStage, name: str) -> bool | None:
+    """Whether a process holds the lock of a plane; None where there is no such file."""
+    if stage.locks is None or not (path := stage.locks / f"{name}.lock").exists():
+        return None
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def _break_connections(stage: ScenarioStage) -> None:
+    """End all sessions on a server, as a restart of it does, and wait for the next sign of life."""
+    if stage.locks is not None:
+        return
+    before = stage.now()
+    stage.read(lambda conn: conn.all(_END_SESSIONS))
+    stage.wait_for(
+        lambda: any(row["heartbeat_at"] > before for row in stage.rows("data_planes")),
+        "PLANE-7",
+        "a heartbeat after the connection was lost",
+    )
 
 
 def meet_another_major(stage: ScenarioStage) -> None:

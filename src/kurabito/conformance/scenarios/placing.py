@@ -11,6 +11,9 @@ from kurabito.conformance.stage import ScenarioStage
 
 NOT_OURS: Final = ".kurabito-mine.part"
 """A file that looks like one that a plane left, and is the keeper's."""
+OLD: Final = b"what was there before"
+"""The content of a file whose place another takes."""
+TRASH_ID: Final = "a" * 32
 ASKED: Final[dict[str, dict[str, Any]]] = {
     "linked": {"mode": "link"},
     "copied": {"mode": "copy"},
@@ -22,6 +25,13 @@ ASKED: Final[dict[str, dict[str, Any]]] = {
     "through a link": {"mode": "copy", "target_path": "elsewhere/through a link.mkv"},
     "no room": {"mode": "copy", "reserve_bytes": 1 << 60},
     "not there": {"mode": "link"},
+    "replaced": {
+        "mode": "copy",
+        "replaces_path": "show/replaced.mkv",
+        "replaces_size_bytes": len(OLD),
+        "replaces_mtime_ns": trees.OLD_NS,
+        "trash_id": TRASH_ID,
+    },
 }
 """Placements by name, with what is special about them."""
 REFUSED: Final = {
@@ -51,6 +61,7 @@ def place(stage: ScenarioStage) -> None:
     trees.write(library, f"show/{NOT_OURS}".encode(), b"mine")
     trees.write(library, b"show/taken.mkv", b"another file")
     trees.write(library, b"show/found.mkv", content_of("found"))
+    trees.write(library, b"show/replaced.mkv", OLD)
     now = stage.now()
     for number, (name, special) in enumerate(ASKED.items(), start=1):
         content = content_of(name)

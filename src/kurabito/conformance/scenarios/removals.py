@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from kurabito.conformance import trees
+from kurabito.conformance.recording import Row
 from kurabito.conformance.stage import ScenarioStage
+from kurabito.conformance.subject import Subject
 from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.enums import HashAlgorithm
 
@@ -27,6 +29,9 @@ TAKEN: Final = ("plain", "deep/er/down", "restored", "purged", "last")
 """Pairs of which the copy goes."""
 ABANDONED: Final = "ab" * 16
 """The id of a step that a dead plane had begun, of a job that is over."""
+MANY: Final = 60
+"""Pairs of a plan that is not over before it is looked at."""
+_LOOK_CLOSELY: Final = 0.002
 BEGUN: Final = "cd" * 16
 """The same of a job that is claimed again."""
 
@@ -40,9 +45,9 @@ def remove(stage: ScenarioStage) -> None:
     real = stage.plan("trash", [_step(stage, pair) for pair in (*REFUSED, *TAKEN)])
     _disturb(stage)
     stage.insert("deletion_policy", id=1, allow_delete=0, updated_at=stage.now())
-    _delete(stage, "not allowed", {"plan": real})
-    stage.start_plane()
-    _delete(stage, "dry", {"plan": dry}, dry_run=1)
+    delete(stage, "not allowed", {"plan": real})
+    plane = stage.start_plane()
+    delete(stage, "dry", {"plan": dry}, dry_run=1)
     stage.wait_for_job("dry")
     stage.reach("dry")
     stage.write("UPDATE deletion_policy SET allow_delete = 1")
@@ -52,16 +57,35 @@ def remove(stage: ScenarioStage) -> None:
     stage.wait_for_job("begun")
     stage.reach("begun")
     entries = {row["relative_path"]: row["id"] for row in stage.rows("trash_entries")}
-    _delete(stage, "restore", {"restore": [entries.get("go/restored", "0" * 32)]})
+    delete(stage, "restore", {"restore": [entries.get("go/restored", "0" * 32)]})
     stage.wait_for_job("restore")
     stage.reach("restored")
     (stage.recording.folders[1] / "keep/last").unlink()
-    _delete(stage, "purge", {"purge": [entries.get(f"go/{name}", "0" * 32) for name in ("last", "purged")]})
+    delete(stage, "purge", {"purge": [entries.get(f"go/{name}", "0" * 32) for name in ("last", "purged")]})
     stage.wait_for_job("purge")
     stage.reach("purged")
+    _switch_off(stage, plane)
 
 
-def _delete(stage: ScenarioStage, name: str, payload: dict[str, Any], *, dry_run: int = 0) -> None:
+def _switch_off(stage: ScenarioStage, plane: Subject) -> None:
+    """Take the permission to remove away in the middle of a plan."""
+    delete(stage, "switched off", {"plan": stage.plan("trash", [_step(stage, f"{number}") for number in range(MANY)])})
+    stage.wait_for(
+        lambda: stage.rows("deletion_log", "job_id = 'switched off'"),
+        "DELETE-2",
+        "a step of the plan",
+        every=_LOOK_CLOSELY,
+    )
+    stage.freeze(plane)
+    stage.write("UPDATE deletion_policy SET allow_delete = 0")
+    stage.reach("frozen")
+    plane.thaw()
+    stage.wait_for_job("switched off")
+    stage.reach("switched off")
+
+
+def delete(stage: ScenarioStage, name: str, payload: dict[str, Any], *, dry_run: int = 0) -> None:
+    """Ask for a removal, a restore or a purge."""
     stage.job(name, "delete", None, payload=json.dumps(payload), dry_run=dry_run)
 
 
@@ -76,6 +100,9 @@ def _make_pairs(stage: ScenarioStage, algorithm: str) -> None:
             trees.write(folder, f"go/{pair}".encode(), content)
     for name in (b"one", b"two"):
         trees.write(other, name, b"abandoned" * 9)
+    for number in range(MANY):
+        for side in ("go", "keep"):
+            trees.write(other, f"{side}/{number}".encode(), b"%04d" % number)
     for number in (1, 2):
         stage.job(f"scan {number}", "scan", number)
         stage.let_reference_work()
@@ -87,6 +114,11 @@ def _step(stage: ScenarioStage, pair: str) -> dict[str, Any]:
     go, keep = (
         stage.rows("library_files", "relative_path = :path", path=f"{side}/{pair}")[0] for side in ("go", "keep")
     )
+    return step_between(go, keep)
+
+
+def step_between(go: Row, keep: Row) -> dict[str, Any]:
+    """A step that removes the one because the other stays."""
     same = ("library_id", "relative_path", "size_bytes", "mtime_ns", "hash_algorithm")
     return {
         "file_id": go["id"],
@@ -129,7 +161,7 @@ def _begin_step(stage: ScenarioStage, folder: Path) -> None:
     plan = stage.plan("trash", [_step(stage, "begun")])
     intent = {"id": BEGUN, "job_id": "begun", "plan_id": plan, "library_id": 1}
     _move_half_way(stage, folder, "go/begun", "keep/begun", intent)
-    _delete(stage, "begun", {"plan": plan})
+    delete(stage, "begun", {"plan": plan})
 
 
 def _move_half_way(stage: ScenarioStage, folder: Path, path: str, kept: str, intent: dict[str, Any]) -> None:

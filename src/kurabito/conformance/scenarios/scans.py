@@ -8,6 +8,7 @@ from typing import Final
 
 from kurabito.clock import SECOND
 from kurabito.conformance import trees
+from kurabito.conformance.scenarios import rescans
 from kurabito.conformance.stage import ScenarioStage, listed
 
 HOUR: Final = 3600 * SECOND
@@ -31,15 +32,19 @@ def scan(stage: ScenarioStage) -> None:
     trees.write(other, b"of the same size", b"q" * 100)
     stage.job("other", "scan", 2)
     stage.let_reference_work()
+    # Of a job that is over: its session is ended by the next scan of the library.
+    stage.insert("scan_sessions", job_id="elsewhere", library_id=1, started_at=stage.now() - HOUR)
     stage.start_plane()
-    _scan(stage, "first", 1, "VER-3")
+    scan_as(stage, "first", 1, "VER-3")
     _change(stage, folder)
-    _scan(stage, "second", 1)
+    scan_as(stage, "second", 1)
     _scan_what_is_gone(stage)
     _go_on(stage)
+    rescans.scan_again(stage)
 
 
-def _scan(stage: ScenarioStage, name: str, library: int, rule: str = "JOB-3") -> None:
+def scan_as(stage: ScenarioStage, name: str, library: int, rule: str = "JOB-3") -> None:
+    """Have a library scanned by a job of this name, and keep what came of it."""
     stage.job(name, "scan", library)
     stage.wait_for_job(name, rule)
     stage.reach(name)
@@ -59,7 +64,17 @@ def _change(stage: ScenarioStage, folder: Path) -> None:
     # As long ago as what the kit writes: a plane that does not renew this time is seen.
     stage.write("UPDATE library_files SET updated_at = :at", at=now - HOUR)
     assigned = ", ".join(f"{name} = :{name}" for name in HASHED)
-    for path in ("a.mkv", "plain.mkv", "a0", "deep/er/and/deeper/x.bin", ".hidden", "c1.log", "raw/a.mkv", "a.PART"):
+    for path in (
+        "a.mkv",
+        "plain.mkv",
+        "a0",
+        "deep/er/and/deeper/x.bin",
+        ".hidden",
+        "c1.log",
+        "raw/a.mkv",
+        "a.PART",
+        "back\\slash",
+    ):
         stage.write(
             f"UPDATE library_files SET {assigned}, hashed_at = :at WHERE library_id = 1 AND relative_path = :path",
             **HASHED,
@@ -79,6 +94,8 @@ def _change(stage: ScenarioStage, folder: Path) -> None:
     stage.write("UPDATE library_files SET is_missing = 1 WHERE relative_path IN ('raw/a.mkv', 'a.PART')")
     trees.write(folder, b"a.PART", b"another file", trees.OLD_NS + 2)
     trees.write(folder, b"new", b"n" * 77)
+    # In a database that was taken over from another program these may not be there.
+    stage.write("UPDATE library_files SET inode = NULL, device = NULL WHERE relative_path = 'back\\slash'")
     # A file that shares its size with no other one has no use for a hash, and would lose it.
     for row in stage.rows("library_files", "library_id = 1 AND content_hash IS NOT NULL"):
         trees.write(folder, b"partners/%d" % row["id"], b"p" * row["size_bytes"])
@@ -90,11 +107,11 @@ def _scan_what_is_gone(stage: ScenarioStage) -> None:
     """Folders that are empty or not there, though files of them are known; and a library that is gone itself."""
     stage.library(3)
     stage.file(3, "known.mkv")
-    _scan(stage, "empty", 3)
+    scan_as(stage, "empty", 3)
     stage.library(4, folder=stage.folder / "never there")
     stage.file(4, "known.mkv")
-    _scan(stage, "unavailable", 4)
-    _scan(stage, "removed", 999)
+    scan_as(stage, "unavailable", 4)
+    scan_as(stage, "removed", 999)
 
 
 def _go_on(stage: ScenarioStage) -> None:
@@ -104,7 +121,7 @@ def _go_on(stage: ScenarioStage) -> None:
     stage.insert(
         "scan_sessions", job_id="said", library_id=1, status="succeeded", started_at=now, finished_at=now, files_seen=5
     )
-    _scan(stage, "said", 1)
+    scan_as(stage, "said", 1)
     folder = stage.library(5)
     for name in (b"a", b"z"):
         trees.write(folder, name, b"resumed")
@@ -115,4 +132,4 @@ def _go_on(stage: ScenarioStage) -> None:
     stage.insert(
         "scan_sessions", job_id="resumed", library_id=5, started_at=now, files_seen=1, bytes_seen=7, resume_after="m"
     )
-    _scan(stage, "resumed", 5)
+    scan_as(stage, "resumed", 5)

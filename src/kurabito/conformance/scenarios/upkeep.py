@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import closing
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from kurabito.conformance.errors import NotApplicable, ScenarioStuck
 from kurabito.conformance.scenarios.scans import HOUR
 from kurabito.conformance.stage import ScenarioStage
 from kurabito.db.sqlite.database import SqliteDatabase
+from kurabito.protocol.leased.inspections import MOST_INSPECTED
 
 OWNER: Final = "other#0123456789abcdef"
 FOREIGN_PATHS: Final = {"escapes": "../../outside/victim", "in the library": "../../library-1/film.jpg"}
@@ -112,6 +114,10 @@ def inspect(stage: ScenarioStage) -> None:
         trees.write(folder, name.encode(), content)
     trees.write(stage.folder / "outside", b"secret", b"not below the folder")
     (folder / "link").symlink_to(stage.folder / "outside")
+    crowded = stage.folder / "crowded"
+    trees.write(crowded, b"0", b"one file with many names")
+    for number in range(1, MOST_INSPECTED + 1):
+        os.link(crowded / "0", crowded / f"{number}")
     wanted: dict[int, dict[str, Any]] = {
         1: {"folder": str(folder)},
         2: {"folder": str(folder), "paths": json.dumps(["a.mkv"])},
@@ -124,6 +130,7 @@ def inspect(stage: ScenarioStage) -> None:
             "lease_expires_at": 1,
             "lost_leases": 2,
         },
+        6: {"folder": str(crowded)},
     }
     now = stage.now()
     for number, values in wanted.items():

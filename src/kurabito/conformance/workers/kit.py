@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from kurabito.conformance.errors import NotApplicable, ScenarioStuck
+from kurabito.conformance.errors import ScenarioStuck
 from kurabito.conformance.outcomes import RuleOutcome
 from kurabito.conformance.workers.gateway import Gateway
 from kurabito.conformance.workers.scenarios import WORKER_SCENARIOS, WorkerScenario, worker_rules
@@ -21,6 +21,8 @@ from kurabito.settings import PREFIX
 
 _MOST_EVIDENCE: Final = 5
 """Of one rule in one scenario: what else it found looks the same."""
+
+_BY_HAND: Final = "the worker was started by hand, so it can be neither stopped nor killed"
 
 TellStep = Callable[[str], None]
 
@@ -72,6 +74,9 @@ def examine_worker(examination: WorkerExamination, tell: TellStep = lambda _: No
             tell(f"start the worker with {PREFIX}URL={gateway.address} {PREFIX}API_KEY={server.key}")
         for scenario in WORKER_SCENARIOS:
             if any(rule in outcomes for rule in scenario.rules):
+                if scenario.handles_process and not examination.command:
+                    _note_gap(scenario, outcomes, _BY_HAND)
+                    continue
                 tell(scenario.name)
                 stage = WorkerStage(
                     server,
@@ -84,15 +89,19 @@ def examine_worker(examination: WorkerExamination, tell: TellStep = lambda _: No
     return list(outcomes.values())
 
 
-def _play(scenario: WorkerScenario, stage: WorkerStage, outcomes: dict[str, RuleOutcome]) -> None:
+def _note_gap(scenario: WorkerScenario, outcomes: Mapping[str, RuleOutcome], why: str) -> None:
+    for rule in scenario.rules:
+        if rule in outcomes:
+            outcomes[rule].gaps.append(why)
+
+
+def _play(scenario: WorkerScenario, stage: WorkerStage, outcomes: Mapping[str, RuleOutcome]) -> None:
     gap: str | None = None
     try:
         scenario.play(stage)
     except ScenarioStuck as stuck:
         gap = f"{scenario.name}: the worker did not come to the end of it"
         stage.broken.append((stuck.rule, stuck.evidence))
-    except NotApplicable as reason:
-        gap = str(reason)
     finally:
         stage.close()
     for rule in scenario.rules:

@@ -52,10 +52,13 @@ class WorkerStage:
             if self.task(task_id)["state"] not in ("succeeded", "dead", "cancelled"):
                 self.cancel(task_id)
 
-    def start_worker(self, key: str | None = None) -> ExaminedProcess | None:
-        """Start the worker; None when it was started by hand, and is there already."""
-        if not self._command:
-            return None
+    def let_work(self) -> None:
+        """Start the worker, unless it was started by hand, and is there already."""
+        if self._command:
+            self.start_worker()
+
+    def start_worker(self, key: str | None = None) -> ExaminedProcess:
+        """Start the worker."""
         told = {"URL": self.gateway.address, "API_KEY": self.server.key if key is None else key}
         worker = ExaminedProcess(self._command, told, self._folder / f"worker-{len(self._workers)}.log")
         self._workers.append(worker)

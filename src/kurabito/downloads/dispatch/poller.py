@@ -11,8 +11,11 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from kurabito import logs
+from kurabito.catalog.linker import lock_catalog
 from kurabito.db import Connection, Database, Queries, Query
 from kurabito.downloads import download_files, store
+from kurabito.downloads.blocklist import store as blocklist
+from kurabito.downloads.blocklist.dead import give_up_dead
 from kurabito.downloads.dispatch import attempts, recovery
 from kurabito.downloads.dispatch.attempts import GOOD_POLLS, PendingCleanup
 from kurabito.downloads.dispatch.cleanup import DownloaderCleanup, count_poll, revive_found
@@ -77,7 +80,8 @@ class PollResult:
 
 class DownloadScheduler:
     """Polls downloaders. After `elsewhere` a download that has stalled, or whose downloader is away, is sent to another one; it
-    has failed if it had stalled and no other takes it.
+    has failed if it had stalled and no other takes it. After `dead` one that no peer has has failed too, and another release
+    is taken.
     """
 
     def __init__(
@@ -90,6 +94,7 @@ class DownloadScheduler:
         *,
         interval: float,
         elsewhere: timedelta | None = None,
+        dead: timedelta | None = None,
     ) -> None:
         self._database = database
         self._downloaders = downloaders
@@ -98,6 +103,7 @@ class DownloadScheduler:
         self._cleanup = cleanup
         self._interval = interval
         self._elsewhere = elsewhere
+        self._dead = dead
 
     def join(self, registry: Registry) -> None:
         """Have downloaders polled, one round at a time."""
@@ -115,6 +121,7 @@ class DownloadScheduler:
             polls = [group.create_task(self._poll(service)) for service in asked]
         changes = [poll.result() for poll in polls]
         await self._database.write(self._look_after)
+        await self._database.write(self._replace_failed)
         await self._rescue()
         return PollResult(
             downloaders=len(asked),
@@ -177,6 +184,14 @@ class DownloadScheduler:
             left = store.send_elsewhere(conn, stalled, because(DownloadReason.STOOD_STILL), has_stalled=True)
             left += store.send_elsewhere(conn, away, because(DownloadReason.DOWNLOADER_AWAY))
             self._tasks.dispatch(conn, sorted(left), DispatchCause.SENT_ELSEWHERE)
+
+    def _replace_failed(self, conn: Connection) -> None:
+        """Give up what is dead, and take another release of everything that failed at a downloader."""
+        lock_catalog(conn)
+        if self._dead is not None:
+            self._tasks.clear(conn, give_up_dead(conn, self._dead))
+        if failed := blocklist.unnoticed(conn):
+            self._grabber.take_next(conn, failed)
 
     async def _rescue(self) -> None:
         """Send what no task has any more: the one that had it died too often."""

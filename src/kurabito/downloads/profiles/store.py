@@ -46,20 +46,6 @@ def make_default(conn: Connection, profile_id: int | None) -> None:
         conn.run(_SQL.make_default, {"id": profile_id})
 
 
-def remove(conn: Connection, profile_id: int) -> None:
-    """Forget a profile; its shows have none then. Raises ProfileNotFound."""
-    _named(conn, profile_id)
-    conn.run(_SQL.remove, {"id": profile_id})
-
-
-def find(conn: Connection, profile_id: int) -> ReleaseProfile:
-    """The profile; raises ProfileNotFound."""
-    row = conn.one(_SQL.get, {"id": profile_id})
-    if row is None:
-        raise ProfileNotFound(f"no profile has the id {profile_id}")
-    return _profile(row)
-
-
 def named(conn: Connection) -> list[ReleaseProfile]:
     """Every profile that has a name."""
     return [_profile(row) for row in conn.all(_SQL.named)]
@@ -69,6 +55,14 @@ def of_series(conn: Connection, series_id: int) -> ReleaseProfile | None:
     """The profile that a show uses; None where it has none of its own choice."""
     row = conn.one(_SQL.of_series, {"series_id": series_id})
     return None if row is None else _profile(row)
+
+
+def find(conn: Connection, profile_id: int) -> ReleaseProfile:
+    """The profile; raises ProfileNotFound."""
+    row = conn.one(_SQL.get, {"id": profile_id})
+    if row is None:
+        raise ProfileNotFound(f"no profile has the id {profile_id}")
+    return _profile(row)
 
 
 def default(conn: Connection) -> ReleaseProfile | None:
@@ -96,6 +90,12 @@ def set_own(conn: Connection, series_id: int, preferences: ReleasePreferences) -
         conn.run(_SQL.change, {"id": own, "name": None, **_stored(preferences)})
     conn.run(_SQL.use, {"series_id": series_id, "profile_id": own})
     return find(conn, own)
+
+
+def remove(conn: Connection, profile_id: int) -> None:
+    """Forget a profile; its shows have none then. Raises ProfileNotFound."""
+    _named(conn, profile_id)
+    conn.run(_SQL.remove, {"id": profile_id})
 
 
 def _add(conn: Connection, name: str | None, series_id: int | None, preferences: ReleasePreferences) -> int:

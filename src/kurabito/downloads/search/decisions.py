@@ -17,6 +17,7 @@ from kurabito.catalog.releases import Release, read_release
 from kurabito.catalog.series import Series
 from kurabito.catalog.states import EpisodeState, FilterReason, SeriesState
 from kurabito.db import Connection, Queries
+from kurabito.downloads.blocklist import store as blocklist
 from kurabito.downloads.choice import DEFAULT, CurrentDownload, ReleaseOption, ReleasePreferences, choose
 from kurabito.downloads.filters import store as filter_rules
 from kurabito.downloads.filters.engine import FilterEngine, Links
@@ -52,6 +53,8 @@ class SearchReason(StrEnum):
     """`rule` excludes it."""
     NOT_INCLUDED = "not_included"
     """`rule` includes others."""
+    BLOCKED = "blocked"
+    """It failed, and is not taken before `until`; null is for good."""
     WORSE = "worse"
     """It is worth `score`, and what is had or under way `has`."""
 
@@ -99,7 +102,7 @@ def decide(conn: Connection, found: Sequence[FoundRelease]) -> list[FoundRelease
     releases = {place: (release, of) for place, (release, _, of) in matched.items()}
     episodes = KnownEpisodes.of(conn, {key for one, of in releases.values() if of for key in _episode_keys(one, of)})
     liked = preferences_of(conn, {of.id for _, of in releases.values() if of is not None})
-    refused = _refused(conn, releases)
+    refused = _blocked(conn, releases) | _refused(conn, releases)
     decided = list(found)
     for place, (release, own, of) in matched.items():
         preferences = liked.get(of.id, DEFAULT) if of is not None else DEFAULT
@@ -200,6 +203,20 @@ def _not_chosen(
 def _episode_keys(release: Release, of: Series) -> list[EpisodeKey]:
     match = SeriesMatch(of.id, of.episode_offset, of.state)
     return [(of.id, release.kind.value, float(match.number(number))) for number in release.episodes]
+
+
+def _blocked(
+    conn: Connection, releases: Mapping[int, tuple[Release, Series | None]]
+) -> dict[int, Reason[SearchReason]]:
+    keys = {place: release.identity.release_key for place, (release, _) in releases.items()}
+    until = blocklist.blocked(conn, set(keys.values()))
+    return {
+        place: Reason(
+            SearchReason.BLOCKED, {"until": None if (when := until[key]) is None else when.date().isoformat()}
+        )
+        for place, key in keys.items()
+        if key in until
+    }
 
 
 def _refused(

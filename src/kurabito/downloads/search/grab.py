@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kurabito.catalog import rules
 from kurabito.catalog.linker import link_found, lock_catalog
+from kurabito.catalog.releases import Release
 from kurabito.db import Connection, Database
 from kurabito.downloads import store
 from kurabito.downloads.choice import Choice
@@ -13,6 +14,7 @@ from kurabito.downloads.errors import GrabRefused
 from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.reasons import DispatchCause
 from kurabito.downloads.search import links
+from kurabito.downloads.search.decisions import FoundRelease
 from kurabito.downloads.search.service import ReleaseSearch
 from kurabito.feeds.results import FeedItem
 from kurabito.indexers.service import Indexers
@@ -35,12 +37,25 @@ class ReleaseGrabs:
         self._search = search
         self._grabber = grabber
 
-    async def grab(self, key: str) -> Grabbed:
+    async def grab(self, key: str, why: DispatchCause = DispatchCause.GRABBED) -> Grabbed:
         """Download a release that was found, whatever would be decided about it; its series is not followed for it.
 
         Raises FoundReleaseNotFound, GrabRefused, or what asking for its link raises.
         """
         found = self._search.find(key)
+        release = await self.readable(found)
+
+        def write(conn: Connection) -> Grabbed:
+            lock_catalog(conn)
+            link_ids = link_found(conn, release, found.indexer_id)
+            self._grabber.carry_out(conn, Choice(dispatch=link_ids), why)
+            downloads = store.of_links(conn, link_ids)
+            return Grabbed(tuple(link_ids), tuple(sorted(download_id for download_id, _ in downloads.values())))
+
+        return await self._database.write(write)
+
+    async def readable(self, found: FoundRelease) -> Release:
+        """A release as it can be stored: its link has no key in it. Raises GrabRefused, or what asking for its link raises."""
         item = found.item
         if item.is_usenet or item.download_url is None:
             raise GrabRefused("this release is for Usenet, and no downloader takes it; grab another")
@@ -50,13 +65,4 @@ class ReleaseGrabs:
         if not links.is_storable(item, settings):
             stored = links.storable(item, await self._indexers.fetch_link(own, item.download_url))
         title_rules = await self._database.read(rules.enabled)
-        release = links.readable(stored, title_rules)
-
-        def write(conn: Connection) -> Grabbed:
-            lock_catalog(conn)
-            link_ids = link_found(conn, release, found.indexer_id)
-            self._grabber.carry_out(conn, Choice(dispatch=link_ids), DispatchCause.GRABBED)
-            downloads = store.of_links(conn, link_ids)
-            return Grabbed(tuple(link_ids), tuple(sorted(download_id for download_id, _ in downloads.values())))
-
-        return await self._database.write(write)
+        return links.readable(stored, title_rules)

@@ -11,6 +11,7 @@ offline_database.py  anime-offline-database: kinds, years, synonyms, and which i
 archive.py           bangumi/Archive: aliases, episodes with dates, and relations of bgm.tv
 importer.py          reads a file, stores what it says, and has the index made again
 store.py             the imported facts as the database keeps them
+changes.py           brings the index to what they say, some changes at a time
 join.py              the index made of all of them; index.py finds which entries are the same, names.py which names they have
 
 No dump is part of Kurabito, and none is fetched: their projects ask for few downloads, and some licences forbid copies.

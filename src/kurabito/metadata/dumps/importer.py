@@ -5,20 +5,26 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import dataclass, field
+from functools import partial
 
-from kurabito.db import Connection, Database
+from kurabito.db import Database
 from kurabito.errors import InvalidInput
 from kurabito.metadata import episodes
 from kurabito.metadata.dumps.anidb import read_titles
 from kurabito.metadata.dumps.anime_lists import read_offsets
 from kurabito.metadata.dumps.archive import read_archive
+from kurabito.metadata.dumps.changes import Report, bring_up_to_date
 from kurabito.metadata.dumps.files import DumpFile, lines_in
-from kurabito.metadata.dumps.join import Joined, join_dumps
+from kurabito.metadata.dumps.join import Joined
 from kurabito.metadata.dumps.model import DumpEntry, DumpSource, SkippedRows
 from kurabito.metadata.dumps.offline_database import read_anime, read_lines, rows_of
-from kurabito.metadata.dumps.store import replace_dump
+from kurabito.metadata.dumps.store import BATCH, replace_dump
 from kurabito.metadata.episodes import EpisodeSource, KnownEpisode
 from kurabito.metadata.sources import offline
+
+
+def _unheard(_done: int, _total: int) -> None:
+    """For who does not want to know how far it is."""
 
 
 @dataclass(slots=True)
@@ -50,20 +56,38 @@ def read_dump_file(file: DumpFile) -> DumpContent:
     return content
 
 
-def import_dump(database: Database, content: DumpContent, file_name: str) -> Joined:
-    """Store what a file says in the place of what its project said before. All of it is there afterwards, or nothing."""
+def import_dump(
+    database: Database,
+    content: DumpContent,
+    file_name: str,
+    on_stored: Report = _unheard,
+    on_joined: Report = _unheard,
+) -> Joined:
+    """Store what a file says in the place of what its project said before, and make the index of it.
 
-    def store(conn: Connection) -> Joined:
-        replace_dump(conn, content.source, content.entries, file_name=file_name, skipped=content.skipped)
-        if content.source is DumpSource.ARCHIVE:
-            episodes.forget_lists(conn, EpisodeSource.ARCHIVE)
-            lists = {str(bgm_id): listed for bgm_id, listed in content.episodes.items()}
-            episodes.keep_lists(conn, EpisodeSource.ARCHIVE, lists)
-        joined = join_dumps(conn)
-        offline.look_again(conn)
-        return joined
+    Some rows at a time, so that other writers wait for milliseconds. A kill before all is stored leaves the old content; after
+    that, the next start of the server, or the next import, makes the index of the new.
+    """
+    lists = list(content.episodes.items()) if content.source is DumpSource.ARCHIVE else []
+    total = len(lists) + len(content.entries)
+    stored = 0
 
-    return database.write_blocking(store)
+    def note(rows: int) -> None:
+        nonlocal stored
+        stored += rows
+        on_stored(stored, total)
+
+    for start in range(0, len(lists), BATCH):
+        chunk = {str(bgm_id): listed for bgm_id, listed in lists[start : start + BATCH]}
+        database.write_blocking(partial(episodes.keep_lists, source=EpisodeSource.ARCHIVE, lists=chunk))
+        note(len(chunk))
+    if content.source is DumpSource.ARCHIVE:
+        kept = {str(bgm_id) for bgm_id in content.episodes}
+        episodes.forget_other_lists(database, EpisodeSource.ARCHIVE, kept)
+    replace_dump(database, content.source, content.entries, file_name=file_name, skipped=content.skipped, report=note)
+    joined = bring_up_to_date(database, on_joined)
+    database.write_blocking(offline.look_again)
+    return joined
 
 
 def _offline_database(file: DumpFile, skipped: SkippedRows) -> list[DumpEntry]:

@@ -74,9 +74,11 @@ class IndexEntry:
 class IndexEntries:
     """The entries of the index, found by ids and by names."""
 
-    def __init__(self, entries: Iterable[IndexEntry]) -> None:
+    def __init__(self, entries: Iterable[IndexEntry], numbers: Mapping[tuple[str, int], int] | None = None) -> None:
+        """`numbers` are the ids that entries of dumps have already, by their ids elsewhere: they keep them."""
         self._entries = {entry.id: entry for entry in entries}
-        self._last = max(self._entries, default=0)
+        self._numbers = numbers or {}
+        self._last = max((*self._entries, *self._numbers.values()), default=0)
         self._by_id: dict[tuple[str, int], list[IndexEntry]] = {}
         self._by_name: dict[str, list[IndexEntry]] = {}
         for entry in self:
@@ -95,11 +97,21 @@ class IndexEntries:
         if home is None:
             if entry.kind is None or source not in _MAY_BE_NEW:
                 return False
-            self._last += 1
-            home = self._entries[self._last] = IndexEntry(id=self._last, source=source, kind=entry.kind)
+            number = self._number(entry)
+            home = self._entries[number] = IndexEntry(id=number, source=source, kind=entry.kind)
         home.absorb(source, entry)
         self._note(home)
         return True
+
+    def _number(self, entry: DumpEntry) -> int:
+        ids = [(name, value) for name in ID_FIELDS if (value := getattr(entry.ids, name)) is not None]
+        known = [
+            number for one in ids if (number := self._numbers.get(one)) is not None and number not in self._entries
+        ]
+        if known:
+            return known[0]
+        self._last += 1
+        return self._last
 
     def of_bgm(self, bgm_id: int) -> IndexEntry | None:
         """The entry with this id of bgm.tv."""

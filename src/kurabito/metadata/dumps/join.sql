@@ -11,10 +11,13 @@ DELETE FROM offline_romaji;
 DELETE FROM offline_offsets;
 
 -- name: known
-SELECT {entry} FROM offline_entries ORDER BY id;
+SELECT {entry} FROM offline_entries WHERE source = 'bangumi-data' ORDER BY id;
 
 -- name: known_titles
-SELECT folded, entry_id FROM offline_titles;
+SELECT folded, entry_id FROM offline_titles WHERE name_source = 'bangumi-data';
+
+-- name: of_dumps
+SELECT {entry} FROM offline_entries WHERE source <> 'bangumi-data' ORDER BY id;
 
 -- name: add_entries
 INSERT INTO offline_entries (id, source, kind, title, language, air_date, air_weekday, year, bgm_id)

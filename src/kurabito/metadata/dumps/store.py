@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from typing import Any, Final
 
 from kurabito.clock import to_datetime
-from kurabito.db import Connection, Queries, Query
+from kurabito.db import Connection, Database, Queries, Query
 from kurabito.metadata.dumps.model import DumpEntry, DumpSource, SkippedRows
 
 _SQL: Final = Queries("kurabito.metadata.dumps", "store.sql")
+BATCH: Final = 250
+"""Rows of one transaction: the writer is another's again after some milliseconds."""
 _AT_ONCE: Final = 5_000
+_ROOM: Final = 10_000_000
+"""Numbers for the rows of one edition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +34,71 @@ class ImportedDump:
 
 
 def replace_dump(
-    conn: Connection, source: DumpSource, entries: Sequence[DumpEntry], *, file_name: str, skipped: SkippedRows
+    database: Database,
+    source: DumpSource,
+    entries: Sequence[DumpEntry],
+    *,
+    file_name: str,
+    skipped: SkippedRows,
+    report: Callable[[int], object],
 ) -> None:
-    """Store what a dump says, in the place of what it said before."""
-    conn.run(_SQL.forget, {"source": source})
-    rows = (
-        [number, json.dumps(entry.as_stored(), ensure_ascii=False, separators=(",", ":"))]
-        for number, entry in enumerate(entries)
-    )
-    run_in_chunks(conn, _SQL.add, rows, source=source)
-    values = {"source": source, "file_name": file_name, "entries": len(entries), "skipped": skipped.count}
-    conn.run(_SQL.note_import, values)
+    """Store what a dump says, in the place of what it said before: some rows at a time, and valid all at once.
+
+    The rows of an edition lie beside those of the one before until the last is there. What an import that was killed left is
+    removed by the next.
+    """
+    edition = 1 + database.read_blocking(lambda conn: _edition(conn, source))
+    _forget_others(database, source, edition - 1)
+    for start in range(0, len(entries), BATCH):
+        rows = [
+            [edition * _ROOM + start + place, json.dumps(entry.as_stored(), ensure_ascii=False, separators=(",", ":"))]
+            for place, entry in enumerate(entries[start : start + BATCH])
+        ]
+        database.write_blocking(partial(run_in_chunks, query=_SQL.add, rows=rows, source=source))
+        report(len(rows))
+    noted = {"source": source, "file_name": file_name, "entries": len(entries), "skipped": skipped.count}
+    database.write_blocking(lambda conn: conn.run(_SQL.note_import, {**noted, "edition": edition}))
+    _forget_others(database, source, edition)
 
 
 def read_dump(conn: Connection, source: DumpSource) -> Iterator[DumpEntry]:
     """What a dump says, in its order."""
-    for (facts,) in conn.all(_SQL.facts, {"source": source}):
+    edition = _edition(conn, source)
+    for (facts,) in conn.all(_SQL.facts, {"source": source, **_range(edition)}):
         yield DumpEntry.from_stored(json.loads(facts))
+
+
+def editions(conn: Connection) -> list[tuple[str, int]]:
+    """The edition of each dump that the index is to be made of."""
+    return [(source, edition) for source, edition in conn.all(_SQL.editions)]
+
+
+def is_unjoined(conn: Connection) -> bool:
+    """Whether the index was not made of an import yet: it was interrupted, or runs."""
+    return conn.one(_SQL.any_unjoined) is not None
+
+
+def note_joined(conn: Connection) -> None:
+    """Say that the index is made of all imports."""
+    conn.run(_SQL.note_joined)
+
+
+def _edition(conn: Connection, source: DumpSource) -> int:
+    row = conn.one(_SQL.edition, {"source": source})
+    return 0 if row is None else int(row[0])
+
+
+def _range(edition: int) -> dict[str, int]:
+    return {"first": edition * _ROOM, "behind": (edition + 1) * _ROOM}
+
+
+def _forget_others(database: Database, source: DumpSource, edition: int) -> None:
+    def forget(conn: Connection) -> int:
+        rows = [[number] for (number,) in conn.all(_SQL.others, {"source": source, **_range(edition), "limit": BATCH})]
+        return conn.run(_SQL.forget, {"source": source, "rows": json.dumps(rows)}) if rows else 0
+
+    while database.write_blocking(forget):
+        pass
 
 
 def imported_dumps(conn: Connection) -> list[ImportedDump]:
@@ -56,7 +109,7 @@ def imported_dumps(conn: Connection) -> list[ImportedDump]:
     ]
 
 
-def run_in_chunks(conn: Connection, query: Query, rows: Iterable[list[Any]], **values: Any) -> None:
+def run_in_chunks(conn: Connection, query: Query, rows: Iterable[Sequence[Any]], **values: Any) -> None:
     """Run a statement of `{given}` rows for many, some thousands at a time."""
     rows = iter(rows)
     while chunk := list(islice(rows, _AT_ONCE)):

@@ -17,6 +17,8 @@ from kurabito.db.rows import ColumnList
 from kurabito.errors import InvalidInput
 from kurabito.http import Limits, Outbound
 from kurabito.http.errors import OutboundError
+from kurabito.metadata.dumps.changes import bring_up_to_date
+from kurabito.metadata.dumps.store import is_unjoined
 from kurabito.metadata.errors import IndexRefused, MetadataStopped
 from kurabito.metadata.health import MetadataSource, SourceReports, last_failure, note_success
 from kurabito.metadata.messages import MetadataHandle
@@ -127,8 +129,10 @@ class IndexUpdates:
     async def update_if_old(self) -> bool:
         """Ask for an update when that is allowed and the index is a week old, or missing; whether it was asked for.
 
-        After a failure the host has a rest of some hours.
+        After a failure the host has a rest of some hours. An import of a dump that was killed is finished here too.
         """
+        if await self._database.read(is_unjoined):
+            await asyncio.to_thread(bring_up_to_date, self._database)
         if not self._is_allowed:
             return False
         is_due = await self._database.read(_is_due)

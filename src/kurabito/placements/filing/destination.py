@@ -1,4 +1,5 @@
-"""Which library a series goes into, and which folder of it: the one that it has, else the only one that takes its kind."""
+"""Which library a series goes into, and which folder of it: the one that it has, else the one that was chosen for it,
+else the only one that takes its kind."""
 
 from __future__ import annotations
 
@@ -50,6 +51,9 @@ def find_destination(
             return _in_folder(conn, library, folder)
     if chosen in known:
         return Destination(library=known[chosen])
+    for_the_show = known.get(conn.value(_SQL.chosen, {"series_id": series_id}) or 0)
+    if for_the_show is not None and for_the_show.accepts is not LibraryIntake.NOTHING:
+        return Destination(library=for_the_show)
     fitting = [library for library in known.values() if library.accepts in (LibraryIntake.ANY, kind)]
     if len(fitting) == 1:
         return Destination(library=fitting[0])

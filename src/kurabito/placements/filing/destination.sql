@@ -17,6 +17,9 @@ SELECT library_id, folder FROM (
 ) AS found
 ORDER BY place, id;
 
+-- name: chosen
+SELECT library_id FROM series WHERE id = :series_id;
+
 -- name: paths
 SELECT relative_path FROM library_files
 WHERE library_id = :library_id AND relative_path > :first AND relative_path < :beyond AND is_missing = 0 LIMIT :most;

@@ -105,8 +105,9 @@ class FilingLoop:
             )
 
     def _store(self, conn: Connection, decision: planner.FilingDecision) -> None:
-        if planner.store(conn, decision, reserve=self._reserve) and decision.unsafe:
-            self._refuse(conn, decision.inspected.download_id, decision.unsafe)
+        download_id = decision.inspected.download_id
+        if planner.store(conn, decision, reserve=self._reserve) and decision.unsafe and download_id is not None:
+            self._refuse(conn, download_id, decision.unsafe)
 
     async def _note_placed(self) -> bool:
         placed = await self._database.read(placed_files.unnoted)

@@ -54,7 +54,8 @@ class Inspected:
     """A download whose files are known, and not planned yet."""
 
     id: int
-    download_id: int
+    download_id: int | None
+    """None for files that a person imports."""
     folder: str
     files: tuple[InspectedFile, ...]
 
@@ -100,7 +101,7 @@ def read_inspected(conn: Connection, inspection_id: int) -> Inspected | None:
 
 def decide(conn: Connection, inspected: Inspected) -> FilingDecision:
     """What becomes of the files; nothing is stored."""
-    download = read_download(conn, inspected.download_id)
+    download = None if inspected.download_id is None else read_download(conn, inspected.download_id)
     if download is None:
         return FilingDecision(inspected=inspected)
     series = download.series

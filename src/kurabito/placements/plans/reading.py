@@ -24,6 +24,8 @@ _SPECIAL_WORD: Final = re.compile(
     r"[ _.#-]{0,3}(?:Vol\.? ?|Ep?\.? ?)?(\d{1,3}(?![\dA-Za-z]))?",
     re.I,
 )
+# `[11.5(OVA)]`: where it stands among the episodes says more than the word.
+_BETWEEN: Final = re.compile(r"[\[ ](\d{1,3}\.5)\s?[(（]?(?:OVA|OAD|SP)", re.I)
 _SPECIAL_ENDING: Final = re.compile(r"[ _.-]+(?:OVA|OAD|OAV|SPs?|Specials?)s?$", re.I)
 _WORDS_FOR: Final = {"sps": "SP", "sp": "SP", "specials": "Special", "special": "Special", "oav": "OVA"}
 _FILM_NUMBER: Final = re.compile(
@@ -187,7 +189,8 @@ def _kind(
     if is_film or (sorted_as is FolderKind.FILMS and not _PAIR.search(stem)):
         return WorkKind.FILM, None
     if told.kind in (ReleaseKind.OVA, ReleaseKind.SPECIAL) and season != 0 and not _PAIR.search(stem):
-        return WorkKind.SPECIAL, _special_label(stem, episodes)
+        between = _BETWEEN.search(stem)
+        return WorkKind.SPECIAL, between[1] if between else _special_label(stem, episodes)
     if season == 0:
         return WorkKind.SPECIAL, f"S00E{int(episodes[0]):02}" if episodes else _special_label(stem, episodes)
     if len(episodes) == 1 and (isinstance(episodes[0], float) or episodes[0] == 0):

@@ -33,7 +33,7 @@ def router(pages: Pages, search: ReleaseSearch, running: RunningSearches, grabs:
 
     @routes.get("/search")
     async def overview(request: Request) -> Response:
-        query = await _query(search, request.query_params)
+        query = await query_of(search, request.query_params)
         if query is None:
             return _shown(pages, request, None, ())
         found = running.begin(query)
@@ -49,7 +49,7 @@ def router(pages: Pages, search: ReleaseSearch, running: RunningSearches, grabs:
     @routes.get("/search/answers")
     async def answers(request: Request) -> Response:
         """An event for each answer; the page is fetched again then."""
-        query = await _query(search, request.query_params)
+        query = await query_of(search, request.query_params)
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         events = _events(running.begin(query)) if query is not None else _nothing()
         return StreamingResponse(events, media_type="text/event-stream", headers=headers)
@@ -62,7 +62,7 @@ def router(pages: Pages, search: ReleaseSearch, running: RunningSearches, grabs:
     return routes
 
 
-async def _query(search: ReleaseSearch, asked: QueryParams) -> SearchQuery | None:
+async def query_of(search: ReleaseSearch, asked: QueryParams) -> SearchQuery | None:
     """What the address asks for: a text, or a series in all its names."""
     if asked.get("series"):
         number = asked.get("episode", "")

@@ -9,11 +9,11 @@ from fastapi import APIRouter, Request, Response
 
 from kurabito.errors import InvalidInput
 from kurabito.metadata import MetadataHandle, MetadataService
-from kurabito.metadata.extras.service import ExtrasService
 from kurabito.metadata.health import SourceHealths
 from kurabito.metadata.missing import missing_metadata
 from kurabito.metadata.records import Details
 from kurabito.metadata.runner import SYNC
+from kurabito.metadata.stories.service import StoryService
 from kurabito.runtime import Queue
 from kurabito.web.forms import fields_of, id_of
 from kurabito.web.pages import Pages
@@ -40,7 +40,7 @@ class Id(NamedTuple):
 def router(
     pages: Pages,
     metadata: MetadataService,
-    extras: ExtrasService,
+    stories: StoryService,
     sources: SourceHealths,
     handle: MetadataHandle,
     queue: Queue,
@@ -60,7 +60,7 @@ def router(
             metadata.get(id_of(metadata_id)),
             sources.failing(),
             queue.list(task_type=SYNC, limit=1),
-            extras.story(id_of(metadata_id)),
+            stories.story(id_of(metadata_id)),
         )
         return pages.show(
             request,

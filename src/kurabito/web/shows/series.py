@@ -15,10 +15,11 @@ from kurabito.catalog.corrections.service import Corrections
 from kurabito.catalog.identity.evidence import SPEAK_AGAINST
 from kurabito.catalog.links import Link
 from kurabito.catalog.series import Series, SeriesEpisode, SeriesOrder
-from kurabito.catalog.states import EpisodeState, SeriesKind, SeriesState
+from kurabito.catalog.states import EpisodeState, SeriesKind, SeriesState, SeriesWish
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.downloads.health.progress import DownloadProgressState
 from kurabito.downloads.summaries import DownloadSummaries
+from kurabito.library.service import LibraryService
 from kurabito.metadata import MetadataService
 from kurabito.metadata.records import Metadata
 from kurabito.titles import ReleaseKind
@@ -51,10 +52,12 @@ def router(
     metadata: MetadataService,
     downloads: DownloadSummaries,
     corrections: Corrections,
+    libraries: LibraryService,
 ) -> APIRouter:
     """The series, one of them, and what is wanted of it."""
     routes = APIRouter()
-    view = _SeriesPages(pages, catalog, summaries, metadata, downloads, corrections)
+    view = _SeriesPages(pages, catalog, summaries, metadata, downloads, corrections, libraries)
+    routes.include_router(_wishes(pages, catalog))
 
     routes.add_api_route("/series", view.overview)
     routes.add_api_route("/series/{series_id}", view.change, methods=["POST"])
@@ -73,6 +76,31 @@ def router(
     return routes
 
 
+def _wishes(pages: Pages, catalog: Catalog) -> APIRouter:
+    """What is wanted of a series, or of all that are not followed, and where its files go."""
+    routes = APIRouter()
+
+    @routes.post("/series/wanted")
+    async def want_all(request: Request) -> Response:
+        asked = await fields_of(request)
+        wanted = one_of(SeriesWish, "wanted", asked.get("wanted", ""))
+        await catalog.want_not_followed(wanted, name=asked.get("name") or None)
+        return pages.go("/series")
+
+    @routes.post("/series/{series_id}/wanted")
+    async def want(request: Request, series_id: str) -> Response:
+        asked = await fields_of(request)
+        library = asked.get("library_id") or None
+        changes = {
+            "wanted": one_of(SeriesWish, "wanted", asked.get("wanted", "")),
+            "library_id": None if library is None else id_of(library),
+        }
+        await catalog.change(id_of(series_id), changes)
+        return pages.go(f"/series/{series_id}")
+
+    return routes
+
+
 class _SeriesPages:
     """Shows the two pages; a form that was refused is shown again as it was typed."""
 
@@ -84,8 +112,10 @@ class _SeriesPages:
         metadata: MetadataService,
         downloads: DownloadSummaries,
         corrections: Corrections,
+        libraries: LibraryService,
     ) -> None:
         self._corrections = corrections
+        self._libraries = libraries
         self._pages = pages
         self._catalog = catalog
         self._summaries = summaries
@@ -132,6 +162,7 @@ class _SeriesPages:
             kinds=tuple(SeriesKind),
             order=order,
             orders=tuple(SeriesOrder),
+            wants=tuple(SeriesWish),
         )
 
     async def one(
@@ -171,6 +202,8 @@ class _SeriesPages:
             cursor=cursor,
             episode_states=tuple(EpisodeState),
             form=form or SeriesForm.of(series),
+            wants=tuple(SeriesWish),
+            libraries=(await self._libraries.by_id()).values(),
         )
 
     async def change(self, request: Request, series_id: str) -> Response:

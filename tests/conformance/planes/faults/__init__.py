@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.conformance.planes.faults import hashes, joining, leases, placing, removals, scans, upkeep
+from tests.conformance.planes.faults import hashes, joining, leases, placing, removals, rescans, scans, upkeep
 from tests.conformance.planes.faults.fault import FAULTS
 
-__all__ = ["FAULTS", "hashes", "joining", "leases", "placing", "removals", "scans", "upkeep"]
+__all__ = ["FAULTS", "hashes", "joining", "leases", "placing", "removals", "rescans", "scans", "upkeep"]

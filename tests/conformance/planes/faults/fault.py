@@ -16,16 +16,18 @@ class Fault:
 
     rule: str
     cause: Callable[[], None]
+    on_postgres: bool = False
+    """Where it shows: on PostgreSQL alone."""
 
 
 FAULTS: dict[str, Fault] = {}
 
 
-def fault(rule: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
+def fault(rule: str, *, on_postgres: bool = False) -> Callable[[Callable[[], None]], Callable[[], None]]:
     """Register a function that breaks a rule; its name says how."""
 
     def register(cause: Callable[[], None]) -> Callable[[], None]:
-        FAULTS[cause.__name__.replace("_", " ")] = Fault(rule, cause)
+        FAULTS[cause.__name__.replace("_", " ")] = Fault(rule, cause, on_postgres)
         return cause
 
     return register

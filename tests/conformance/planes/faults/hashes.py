@@ -7,8 +7,9 @@ from typing import Any
 
 from tests.conformance.planes.faults.fault import edit, fault, nothing, put, unrestricted
 
-from kurabito.dataplane.hashing import store
+from kurabito.dataplane.hashing import job, store
 from kurabito.dataplane.hashing.store import HashedLibrary
+from kurabito.dataplane.readers.pool import MOST_FILES
 from kurabito.protocol.enums import HashAlgorithm
 
 _SQL = store._SQL
@@ -148,3 +149,53 @@ def reads_what_lies_outside() -> None:
 @fault("PATH-5")
 def says_nothing_of_a_pipe() -> None:
     _swallow("FILE_UNREADABLE", hashes=False)
+
+
+@fault("HASH-5")
+def settles_by_a_sample_where_all_is_hashed() -> None:
+    def decide(hashing: Any, after: Any, conn: Any) -> Any:
+        page = store.sampled(conn, hashing._job.library_id, after, MOST_FILES)
+        store.settle_unique(conn, [row for row, has_twin in page if not has_twin])
+        store.want_twins(conn, [row for row, has_twin in page if has_twin])
+        return page
+
+    put(job._Hashing, "_decide", decide)
+
+
+@fault("HASH-8")
+def has_its_own_codes() -> None:
+    note = store.note_problems
+    put(
+        store,
+        "note_problems",
+        lambda conn, problems: note(conn, [(row, ("ENOENT", text)) for row, (_, text) in problems]),
+    )
+
+
+@fault("PLANE-5")
+def takes_alike_for_equal() -> None:
+    note = store.note_contents
+
+    def note_sizes(conn: Any, found: Any, algorithm: HashAlgorithm) -> None:
+        note(conn, [(row, row.size_bytes.to_bytes(32, "big")) for row, _ in found], algorithm)
+
+    put(store, "note_contents", note_sizes)
+
+
+@fault("HASH-10")
+def blames_files_for_their_folder() -> None:
+    put(job, "_identity", lambda _: (0, 0))
+
+
+@fault("HASH-11")
+def settles_large_files_unread() -> None:
+    ask = job._Hashing._ask
+
+    def ask_or_guess(hashing: Any, portion: Any) -> None:
+        whole, rows = portion
+        if whole and job._is_large(rows[0]):
+            hashing._taken.contents.append((rows[0], b"\1" * 32))
+        else:
+            ask(hashing, portion)
+
+    put(job._Hashing, "_ask", ask_or_guess)

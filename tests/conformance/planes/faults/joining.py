@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import nullcontext
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from tests.conformance.planes.faults.fault import also_at_end, edit, fault, nothing, put, unrestricted
 
+from kurabito.clock import SystemClock
 from kurabito.dataplane import main
+from kurabito.dataplane.jobs import JobWork
+from kurabito.dataplane.leasing.leased_row import LeasedRow
 from kurabito.dataplane.leasing.plane_locks import PlaneLocks
 from kurabito.dataplane.plane import DataPlane
 from kurabito.dataplane.scan.queries import SQL as SCAN
+from kurabito.db import open_database
+from kurabito.db.postgres.database import PostgresDatabase
+from kurabito.db.sqlite.connection import SqliteConnection
+from kurabito.db.sqlite.database import SqliteDatabase
 from kurabito.errors import DatabaseUnavailable
 from kurabito.protocol import planes
+from kurabito.protocol.enums import JobKind
 from kurabito.protocol.leased import jobs
 from kurabito.protocol.version import SPOKEN, ProtocolVersion
 
@@ -164,3 +174,87 @@ def is_done_at_half_way() -> None:
 @fault("JOB-3")
 def cancels_what_is_done() -> None:
     jobs.FINISH_COLUMNS["status"] = "CASE WHEN :status = 'completed' THEN 'cancelled' ELSE :status END"
+
+
+@fault("VALUE-1")
+def lives_an_hour_ahead() -> None:
+    now = SqliteConnection.now
+    put(SqliteConnection, "now", lambda conn: now(conn) + 3600 * 1_000_000)
+
+
+@fault("VALUE-1", on_postgres=True)
+def goes_by_its_own_clock() -> None:
+    put(main, "open_database", lambda *args, **given: open_database(*args, **given, clock=SystemClock()))
+
+
+@fault("VER-5")
+def completes_what_it_does_not_know() -> None:
+    init = JobWork.__init__
+    put(JobWork, "__init__", lambda work, executors: init(work, {**executors, JobKind.THUMBNAIL: nothing}))
+
+
+@fault("PLANE-6")
+def ends_when_the_database_is_busy() -> None:
+    init = SqliteDatabase.__init__
+    put(SqliteDatabase, "__init__", lambda database, *args, **given: init(database, *args, **given, patience=0.05))
+
+    def beat(row: Any) -> bool:
+        try:
+            row._database.write_blocking(row._renew)
+        except DatabaseUnavailable:
+            os._exit(1)
+        return True
+
+    put(LeasedRow, "_beat", beat)
+
+
+@fault("PLANE-7", on_postgres=True)
+def ends_with_its_connection() -> None:
+    put(PostgresDatabase, "_may_try_again", lambda *_: False)
+
+    async def beat(plane: Any) -> None:
+        while not await plane._clock.wait(plane._stopping, plane._heartbeat):
+            try:
+                await plane._announce()
+            except DatabaseUnavailable:
+                os._exit(1)
+
+    put(DataPlane, "_beat", beat)
+
+
+@fault("PLANE-9")
+def never_looks_again() -> None:
+    async def rest(plane: Any, _: Any) -> None:
+        await plane._stopping.wait()
+
+    put(DataPlane, "_rest", rest)
+
+
+@fault("REG-5")
+def leaves_its_lock_open() -> None:
+    @contextmanager
+    def touched(locks: Any, name: str) -> Iterator[None]:
+        locks.folder.mkdir(parents=True, exist_ok=True)
+        (locks.folder / f"{name}.lock").touch()
+        yield
+
+    async def see_to_none(_: Any) -> list[str]:
+        return []
+
+    put(PlaneLocks, "held", touched)
+    put(PlaneLocks, "expire_dead", see_to_none)
+
+
+@fault("REG-6")
+def takes_the_living_for_dead() -> None:
+    async def expire(locks: Any) -> list[str]:
+        for path in locks.folder.glob("living.lock"):
+            await locks._expire(path.stem)
+        return []
+
+    put(PlaneLocks, "expire_dead", expire)
+
+
+@fault("REG-6")
+def leaves_the_jobs_of_the_dead() -> None:
+    put(planes, "expire", lambda conn, name: int(planes.depart(conn, name)))

@@ -116,3 +116,8 @@ def keeps_what_it_did_not_finish() -> None:
 @fault("LEASE-10")
 def takes_up_what_was_put_aside() -> None:
     put(JOBS, "claimable", "status IN ('pending', 'retryable')")
+
+
+@fault("LEASE-3")
+def fences_by_the_status_alone() -> None:
+    put(lease, "_fence", lambda spec: f"{spec.is_running} AND :owner <> ''")

@@ -14,6 +14,7 @@ from kurabito.dataplane.placing import execution, store
 from kurabito.dataplane.placing.execution import PlacementExecution
 from kurabito.dataplane.placing.modes import PlacementModes
 from kurabito.dataplane.placing.placement_row import LeasedPlacement
+from kurabito.dataplane.placing.succession import Succession
 from kurabito.protocol.error_codes import ErrorCode
 
 
@@ -69,3 +70,8 @@ def calls_a_missing_file_a_failure() -> None:
         refuse(row, status, ErrorCode.WORKER_FAILURE if code is ErrorCode.FILE_MISSING else code, *rest)
 
     put(LeasedPlacement, "refuse", refuse_as)
+
+
+@fault("PLACE-10")
+def forgets_what_gave_way() -> None:
+    put(Succession, "retire", nothing)

@@ -12,7 +12,7 @@ from kurabito.dataplane.deletion import job as delete_job
 from kurabito.dataplane.deletion import log, steps, trash
 from kurabito.dataplane.deletion.steps import StepExecution
 from kurabito.dataplane.jobs import JobFailed, LeasedJob
-from kurabito.dataplane.removal import file_refs
+from kurabito.dataplane.removal import aliases, file_refs
 from kurabito.dataplane.removal.moves import move_to_trash
 from kurabito.dataplane.removal.pairs import Pair, open_pair
 from kurabito.dataplane.removal.sidecar import Sidecar
@@ -166,3 +166,14 @@ def stops_a_purge_at_a_refusal() -> None:
         return []
 
     put(delete_job, "_each", each_or_fail)
+
+
+@fault("DELETE-1")
+def asks_for_permission_once() -> None:
+    put(delete_job, "_refuse_unless_allowed", nothing)
+
+
+@fault("DELETE-13")
+def trusts_every_mount() -> None:
+    for name in ("refuse_twins", "refuse_seen_elsewhere", "refuse_touched"):
+        put(aliases, name, nothing)

@@ -8,9 +8,10 @@ from typing import Any
 
 from tests.conformance.planes.faults.fault import edit, fault, nothing, put
 
-from kurabito.dataplane import inspections
+from kurabito.dataplane import inspections, io_limit, main
 from kurabito.dataplane.checkpoints import Checkpointed, CheckpointWork
 from kurabito.dataplane.inspections import NotInspected
+from kurabito.dataplane.io_limit import IoLimit
 from kurabito.dataplane.thumbnails import cleanup
 from kurabito.dataplane.thumbnails import job as thumbnail_job
 from kurabito.dataplane.thumbnails.folder import PartialFile, ThumbFolder
@@ -134,3 +135,23 @@ def writes_pictures_anywhere() -> None:
 @fault("THUMB-6")
 def tries_a_picture_at_once() -> None:
     put(thumbnails, "retry_delay", lambda _: 1)
+
+
+@fault("INSPECT-3")
+def lists_a_crowd() -> None:
+    put(inspections, "MOST_INSPECTED", 10**9)
+
+
+@fault("IO-1")
+def reserves_nothing() -> None:
+    put(IoLimit, "_reserve", lambda limit, conn, _: _warm_up(limit, conn))
+
+
+def _warm_up(limit: Any, conn: Any) -> float:
+    conn.run(io_limit._SQL.warm_up, {"bucket": limit._bucket})
+    return 0.0
+
+
+@fault("IO-1")
+def has_a_limit_of_its_own() -> None:
+    put(main, "IoLimit", lambda database, rate: IoLimit(database, rate, bucket="mine"))

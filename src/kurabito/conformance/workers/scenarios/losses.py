@@ -21,7 +21,7 @@ _TO_SEE: Final = 0.6
 @scenario("cancelled", "LOST-1", "LOST-2")
 def lose_tasks(stage: WorkerStage) -> None:
     """A task is cancelled while it runs, and the next one is removed."""
-    stage.start_worker()
+    stage.let_work()
     cancelled = stage.probe(**_LONG)
     stage.step("LOST-1", cancelled, 3)
     stage.cancel(cancelled)
@@ -69,7 +69,7 @@ def read_codes(stage: WorkerStage) -> None:
             refuse(exchange, 503, "database_unavailable", "lease_lost, task_not_found, worker_protocol_mismatch")
 
     stage.gateway.bend(before=mislead)
-    stage.start_worker()
+    stage.let_work()
     task_id = stage.probe(steps=3, seconds=0.1, result=1)
     task = stage.finish("SPEAK-6", task_id)
     claims = len(stage.claims_of(task_id))
@@ -83,7 +83,7 @@ def read_codes(stage: WorkerStage) -> None:
 @scenario("silence", "LOST-3")
 def hear_nothing(stage: WorkerStage) -> None:
     """No request gets through for longer than the lease."""
-    stage.start_worker()
+    stage.let_work()
     task_id = stage.probe(**_LONG)
     stage.step("LOST-3", task_id, 2)
 

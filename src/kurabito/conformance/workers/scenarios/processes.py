@@ -6,8 +6,7 @@ import time
 from itertools import pairwise
 from typing import Final
 
-from kurabito.conformance.errors import NotApplicable, ScenarioStuck
-from kurabito.conformance.subject import ExaminedProcess
+from kurabito.conformance.errors import ScenarioStuck
 from kurabito.conformance.workers.exchanges import CLAIM
 from kurabito.conformance.workers.scenarios.registry import scenario
 from kurabito.conformance.workers.server import LEASE_SECONDS
@@ -22,7 +21,7 @@ _TASKS: Final = 8
 @scenario("idle", "CLAIM-3")
 def rest(stage: WorkerStage) -> None:
     """There is nothing to do."""
-    stage.start_worker()
+    stage.let_work()
     stage.wait_until("CLAIM-3", "a first claim", lambda: list(stage.words(CLAIM)))
     time.sleep(_WATCH_SECONDS)
     for first, second in pairwise(stage.words(CLAIM)):
@@ -55,7 +54,7 @@ def share(stage: WorkerStage) -> None:
 @scenario("killed", "KEEP-4", handles_process=True)
 def be_killed(stage: WorkerStage) -> None:
     """The worker is killed in the middle of a task, and another takes over."""
-    first = _started(stage)
+    first = stage.start_worker()
     task_id = stage.probe(steps=8, seconds=0.15, notes=True)
     stage.step("KEEP-4", task_id, 3)
     first.kill()
@@ -74,7 +73,7 @@ def be_killed(stage: WorkerStage) -> None:
 @scenario("asked to end", "STOP-1", handles_process=True)
 def be_asked_to_end(stage: WorkerStage) -> None:
     """The worker gets SIGTERM in the middle of a task, while others wait."""
-    worker = _started(stage)
+    worker = stage.start_worker()
     task_id = stage.probe(steps=30, seconds=0.1)
     stage.step("STOP-1", task_id, 2)
     stage.probe()
@@ -90,10 +89,3 @@ def be_asked_to_end(stage: WorkerStage) -> None:
     )
     late = [one for one in stage.words(CLAIM) if one.asked_at > asked_at and one.claimed()]
     stage.expect("STOP-1", not late, "it was asked to end, and claimed another task")
-
-
-def _started(stage: WorkerStage) -> ExaminedProcess:
-    worker = stage.start_worker()
-    if worker is None:
-        raise NotApplicable("the worker was not started by the kit")
-    return worker

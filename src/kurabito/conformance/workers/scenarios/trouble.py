@@ -21,7 +21,7 @@ _WATCH_SECONDS: Final = 2.5
 @scenario("restarted server", "TROUBLE-1")
 def survive_a_restart(stage: WorkerStage) -> None:
     """The server goes down while a task runs, and comes back."""
-    stage.start_worker()
+    stage.let_work()
     task_id = stage.probe(steps=12, seconds=0.1, notes=True)
     stage.step("TROUBLE-1", task_id, 2)
     stage.gateway.upstream = None
@@ -51,7 +51,7 @@ def lose_an_answer(stage: WorkerStage) -> None:
             exchange.dropped, exchange.status = True, None
 
     stage.gateway.bend(after=lose)
-    stage.start_worker()
+    stage.let_work()
     task_id = stage.probe(result=1)
     stage.wait_until("TROUBLE-2", "a completion", lambda: lost)
     stage.finish("TROUBLE-2", stage.probe())
@@ -71,7 +71,7 @@ def wait_for_answers(stage: WorkerStage) -> None:
             time.sleep(_SLOW.get(exchange.word or "", 0.0))
 
     stage.gateway.bend(after=dawdle)
-    stage.start_worker()
+    stage.let_work()
     task_id = stage.probe(steps=2, seconds=0.2, result=1)
     task = stage.finish("TROUBLE-3", task_id)
     claims = len(stage.claims_of(task_id))
@@ -92,7 +92,7 @@ def have_a_wrong_key(stage: WorkerStage) -> None:
     stage.gateway.bend(before=shut_out)
     worker = stage.start_worker("no key of this server")
     stage.wait_until("TROUBLE-4", "a first request", lambda: list(stage.words()))
-    code = worker.wait(_WATCH_SECONDS) if worker else None
+    code = worker.wait(_WATCH_SECONDS)
     asked = len(list(stage.words()))
     stage.expect("TROUBLE-4", asked == 1, f"it sent {asked} requests with a key that was refused")
     stage.expect("TROUBLE-4", code != 0, "it ended with the exit code 0")

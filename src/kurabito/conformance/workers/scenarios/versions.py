@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from kurabito.conformance.errors import NotApplicable
 from kurabito.conformance.subject import ExaminedProcess
 from kurabito.conformance.workers.exchanges import CLAIM, WordExchange
 from kurabito.conformance.workers.scenarios.answers import answer, rewrite
@@ -26,7 +25,7 @@ def meet_a_later_minor(stage: WorkerStage) -> None:
             holder["added_later"] = {"to": ["ignore"]}
 
     stage.gateway.bend(after=rewrite(add, **{HEADER: _LATE_MINOR, "Kurabito-Added-Later": "1"}))
-    stage.start_worker()
+    stage.let_work()
     task = stage.finish("SPEAK-4", stage.probe(steps=2, seconds=0.1, result=1))
     stage.expect("SPEAK-4", task["state"] == "succeeded", f"a task is {task['state']}: {task['last_error']}")
 
@@ -58,10 +57,8 @@ def be_refused(stage: WorkerStage) -> None:
     stage.expect("SPEAK-3", message in output, f"it did not show {message!r}, but {output!r}")
 
 
-def _ended(stage: WorkerStage, rule: str, worker: ExaminedProcess | None) -> str:
+def _ended(stage: WorkerStage, rule: str, worker: ExaminedProcess) -> str:
     """What the worker said before it ended."""
-    if worker is None:
-        raise NotApplicable("the worker was not started by the kit")
     code = worker.wait(stage.patience)
     stage.expect(rule, code, f"it {'goes on' if code is None else 'ended with the exit code 0'}")
     claims = len(list(stage.words(CLAIM)))

@@ -29,7 +29,7 @@ _LONGEST_GAP: Final = LEASE_SECONDS * 0.75
 )
 def do_ordinary_work(stage: WorkerStage) -> None:
     """One task after the other, each with another end."""
-    stage.start_worker()
+    stage.let_work()
     _complete(stage)
     _follow(stage)
     _fail(stage)
@@ -131,7 +131,7 @@ def _look_at_all_words(stage: WorkerStage) -> None:
 @scenario("clocks", "KEEP-1", "KEEP-2")
 def differ_in_time(stage: WorkerStage) -> None:
     """The clocks of server and worker are hours apart, and a task takes longer than its lease."""
-    stage.start_worker()
+    stage.let_work()
     _work_at(stage, hours=-9, seconds=0.3)
     task_id = _work_at(stage, hours=9, seconds=LEASE_SECONDS * 1.4)
     moments = [one.asked_at for one in (stage.claims_of(task_id)[0], *stage.words(task_id=task_id))]

@@ -665,7 +665,10 @@ CREATE TABLE offline_imports (
     file_name   TEXT    NOT NULL,
     entries     INTEGER NOT NULL,
     skipped     INTEGER NOT NULL,
-    imported_at INTEGER NOT NULL
+    imported_at INTEGER NOT NULL,
+    -- Which rows of offline_dumps it is made of, and when the index was made of it; NULL while that is not done.
+    edition     INTEGER NOT NULL DEFAULT 0,
+    joined_at   INTEGER
 );
 
 -- What each dump says of each of its entries. The index is made of them again after every import.
@@ -1854,3 +1857,100 @@ CREATE TABLE unadopted_files (
 );
 
 CREATE INDEX ix_unadopted_files_library ON unadopted_files (library_id, folder);
+
+-- Every request counts towards the limit of an indexer, also those for further pages.
+CREATE TABLE indexer_requests (
+    id         INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    indexer_id INTEGER NOT NULL REFERENCES indexers (id) ON DELETE CASCADE,
+    asked_at   INTEGER NOT NULL
+);
+
+CREATE INDEX ix_indexer_requests_indexer ON indexer_requests (indexer_id, asked_at);
+
+-- A proxy may have a password in it: it is written, and shown without.
+ALTER TABLE indexers ADD COLUMN proxy TEXT;
+ALTER TABLE indexers ADD COLUMN seed_ratio REAL;
+ALTER TABLE indexers ADD COLUMN seed_minutes INTEGER;
+
+-- Where a release was found by a search, which says how long it is seeded.
+ALTER TABLE anime_links ADD COLUMN indexer_id INTEGER REFERENCES indexers (id) ON DELETE SET NULL;
+CREATE INDEX ix_anime_links_indexer ON anime_links (indexer_id) WHERE indexer_id IS NOT NULL;
+
+-- How releases are chosen: profiles with a name, which many shows share, and the own one of a show.
+CREATE TABLE release_profiles (
+    id              INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    name            TEXT,
+    series_id       INTEGER REFERENCES series (id) ON DELETE CASCADE,
+    is_default      INTEGER NOT NULL DEFAULT 0,
+    conflict_policy TEXT NOT NULL CHECK (conflict_policy IN ('best', 'first', 'ask')),
+    upgrade         INTEGER NOT NULL,
+    wait_minutes    INTEGER NOT NULL,
+    preferences     TEXT NOT NULL,
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL,
+    CHECK ((name IS NULL) <> (series_id IS NULL))
+);
+
+CREATE UNIQUE INDEX ix_release_profiles_name ON release_profiles (name) WHERE name IS NOT NULL;
+CREATE UNIQUE INDEX ix_release_profiles_series ON release_profiles (series_id) WHERE series_id IS NOT NULL;
+CREATE UNIQUE INDEX ix_release_profiles_default ON release_profiles (is_default) WHERE is_default = 1;
+
+ALTER TABLE series ADD COLUMN profile_id INTEGER REFERENCES release_profiles (id) ON DELETE SET NULL;
+CREATE INDEX ix_series_profile ON series (profile_id) WHERE profile_id IS NOT NULL;
+
+-- Releases that failed, and are not taken again before a time. What is cleared stays, so that no failure is counted twice.
+CREATE TABLE release_blocklist (
+    id            INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    release_key   TEXT NOT NULL,
+    download_id   INTEGER REFERENCES downloads (id) ON DELETE SET NULL,
+    series_id     INTEGER REFERENCES series (id) ON DELETE CASCADE,
+    title         TEXT NOT NULL,
+    reason        TEXT,
+    blocked_until INTEGER,
+    cleared_at    INTEGER,
+    created_at    INTEGER NOT NULL
+);
+
+CREATE INDEX ix_release_blocklist_release ON release_blocklist (release_key) WHERE cleared_at IS NULL;
+CREATE UNIQUE INDEX ix_release_blocklist_download ON release_blocklist (download_id) WHERE download_id IS NOT NULL;
+CREATE INDEX ix_release_blocklist_series ON release_blocklist (series_id) WHERE series_id IS NOT NULL;
+
+-- How often an episode was searched for, and when it is again.
+CREATE TABLE wanted_searches (
+    episode_id  INTEGER NOT NULL PRIMARY KEY REFERENCES episodes (id) ON DELETE CASCADE,
+    searches    INTEGER NOT NULL DEFAULT 0,
+    is_asked    INTEGER NOT NULL DEFAULT 0,
+    outcome     TEXT,
+    searched_at INTEGER,
+    next_at     INTEGER NOT NULL
+);
+
+CREATE INDEX ix_wanted_searches_asked ON wanted_searches (episode_id) WHERE is_asked = 1;
+
+-- The automatic searches of the last hour, by which their limit is kept.
+CREATE TABLE wanted_queries (
+    id       INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    asked_at INTEGER NOT NULL
+);
+
+CREATE INDEX ix_wanted_queries_asked ON wanted_queries (asked_at);
+
+-- Nothing is searched for automatically before its keeper switches that on: for all shows here, or for one.
+CREATE TABLE wanted_policy (
+    id           INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+    is_automatic INTEGER NOT NULL
+);
+
+INSERT INTO wanted_policy (id, is_automatic) VALUES (1, 0);
+
+ALTER TABLE series ADD COLUMN automatic_search INTEGER;
+
+-- Feeds that stand by: they are read when the one that they stand in for was silent for some days.
+CREATE TABLE standby_subscriptions (
+    subscription_id INTEGER NOT NULL PRIMARY KEY REFERENCES subscriptions (id) ON DELETE CASCADE,
+    stands_in_for   INTEGER NOT NULL REFERENCES subscriptions (id) ON DELETE CASCADE,
+    silent_days     INTEGER NOT NULL,
+    took_over_at    INTEGER
+);
+
+CREATE INDEX ix_standby_subscriptions_for ON standby_subscriptions (stands_in_for);

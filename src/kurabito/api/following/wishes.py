@@ -1,0 +1,43 @@
+"""What is wanted of several series at once: none, what comes, what is missing, all."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from kurabito.api.bodies import StrictBody
+from kurabito.api.following.catalog import GivenId
+from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.states import SeriesWish
+from kurabito.site.errors import WITH_BODY, documented
+
+
+class WantedBody(StrictBody):
+    """Which episodes of several series are downloaded."""
+
+    wanted: Annotated[SeriesWish, Field(strict=False)]
+    series_ids: Annotated[list[GivenId], Field(min_length=1, max_length=10_000)] | None = Field(
+        None, description="these series; null: every series that is not followed"
+    )
+
+
+class WantedAnswer(BaseModel):
+    """How many series it was said of."""
+
+    changed: int
+
+
+def router(catalog: Catalog) -> APIRouter:
+    """The route of the wishes."""
+    routes = APIRouter(prefix="/api/v1", tags=["following"])
+
+    @routes.post("/series/wanted", responses=documented(404, *WITH_BODY))
+    async def want_series(body: WantedBody) -> WantedAnswer:
+        """Say which episodes of several series are downloaded."""
+        if body.series_ids is None:
+            return WantedAnswer(changed=await catalog.want_not_followed(body.wanted))
+        return WantedAnswer(changed=await catalog.want(body.series_ids, body.wanted))
+
+    return routes

@@ -1,0 +1,155 @@
+"""Judges a range of links: reads their titles again, and says which of them belong elsewhere. Nothing is written.
+
+Reading a title is what takes long. Where there are many, processes beside this one do it, one for each core and at a low
+priority, so that requests are answered meanwhile as fast as ever; a few are judged by a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import Connection as Pipe
+from typing import Any, Final, NamedTuple, Protocol
+
+from kurabito.catalog import rules
+from kurabito.catalog.errors import RelinkFailed
+from kurabito.catalog.releases import Release, read_title_again
+from kurabito.catalog.relinks.links import LINK, SQL
+from kurabito.catalog.relinks.places import LinkMove, moves_of
+from kurabito.db import Connection, Database, open_database
+from kurabito.titles import TitleRule, fold_title
+from kurabito.titles.text import normalise
+
+_NICE: Final = 10
+_ENDING_TAKES: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRange:
+    """Links by their ids, and which of them are concerned; all where nothing more is said."""
+
+    after: int
+    until: int
+    series_id: int | None = None
+    conditions: tuple[str, ...] = ()
+    """Of the rules that concern them."""
+    names: tuple[str, ...] = ()
+    """Folded; one of them is in their titles."""
+
+
+class JudgedLinks(NamedTuple):
+    """What came of it."""
+
+    read: int
+    moves: list[LinkMove]
+
+
+class LinkJudge(Protocol):
+    """Judges one range after the other."""
+
+    async def judge(self, links: LinkRange) -> JudgedLinks: ...
+
+
+def judge_range(conn: Connection, links: LinkRange) -> JudgedLinks:
+    """Which links of a range belong elsewhere."""
+    given = {"after": links.after, "until": links.until, "series_id": links.series_id}
+    found = _concerned([LINK.row(row) for row in conn.all(SQL.range, given)], links)
+    return JudgedLinks(len(found), moves_of(conn, found, _read({link.title for link in found}, rules.enabled(conn))))
+
+
+def _concerned(found: Sequence[Any], links: LinkRange) -> list[Any]:
+    if links.names:
+        return [link for link in found if any(name in fold_title(link.title) for name in links.names)]
+    if not links.conditions:
+        return list(found)
+    conditions = [TitleRule(name="concerned", condition=one, parse="(?P<title>.+)") for one in links.conditions]
+    return [link for link in found if any(one.concerns(normalise(link.title)) for one in conditions)]
+
+
+def _read(titles: set[str], title_rules: Sequence[TitleRule]) -> dict[str, Release]:
+    """What titles say now; a batch has many links and one title."""
+    read = ((title, read_title_again(title, title_rules)) for title in titles)
+    return {title: release for title, release in read if release is not None}
+
+
+class ThreadJudge:
+    """Judges in a thread of the database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def judge(self, links: LinkRange) -> JudgedLinks:
+        return await self._database.read(partial(judge_range, links=links))
+
+
+class ProcessJudge:
+    """Judges in a process of its own, which ends with this one."""
+
+    def __init__(self, url: str) -> None:
+        # Not a fork of this process, whose threads it would lack.
+        context = multiprocessing.get_context("forkserver")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, url), name="kurabito-relink", daemon=True)
+        self._process.start()
+        theirs.close()
+
+    async def judge(self, links: LinkRange) -> JudgedLinks:
+        """Raises RelinkFailed when the process could not, or ended in the middle of it."""
+        return await asyncio.to_thread(self._ask, links)
+
+    def _ask(self, links: LinkRange) -> JudgedLinks:
+        try:
+            self._pipe.send(links)
+            said = self._pipe.recv()
+        except (EOFError, OSError) as lost:
+            raise RelinkFailed(
+                "the process that reads links again ended in the middle of its work; was the machine out of memory?"
+            ) from lost
+        if not isinstance(said, JudgedLinks):
+            raise RelinkFailed(f"links {links.after + 1} to {links.until} could not be read again: {said}")
+        return said
+
+    def end(self) -> None:
+        """End the process, also in the middle of its work: it only reads."""
+        self._process.kill()
+        self._process.join(_ENDING_TAKES)
+        self._pipe.close()
+
+
+@asynccontextmanager
+async def open_judges(database: Database, url: str | None, ranges: int) -> AsyncIterator[Sequence[LinkJudge]]:
+    """As many judges as are worth their start for so many ranges; without the URL of the database, a thread."""
+    if url is None or ranges == 1:
+        yield [ThreadJudge(database)]
+        return
+    judges = await asyncio.to_thread(lambda: [ProcessJudge(url) for _ in range(min(ranges, _cores()))])
+    try:
+        yield judges
+    finally:
+        for judge in judges:
+            await asyncio.to_thread(judge.end)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _serve(pipe: Pipe[Any, Any], url: str) -> None:
+    """Judge what is asked for, until the pipe ends: with the one who asks."""
+    os.nice(_NICE)
+    database = open_database(url, create=False)
+    database.open()
+    with suppress(EOFError, OSError):
+        while True:
+            asked = pipe.recv()
+            try:
+                answer: Any = database.read_blocking(partial(judge_range, links=asked))
+            except Exception as problem:  # noqa: BLE001 - told to the one who asked
+                answer = f"{type(problem).__name__}: {problem}"
+            pipe.send(answer)
+    database.close()

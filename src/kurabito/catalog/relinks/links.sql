@@ -1,0 +1,29 @@
+-- name: range
+-- Links that nothing else decides: no question holds them, and no person said where they belong.
+SELECT {link} FROM anime_links AS link {joins}
+WHERE link.id > :after AND link.id <= :until AND link.question_id IS NULL AND link.is_fixed = 0
+    AND (CAST(:series_id AS bigint) IS NULL OR link.series_id = :series_id)
+ORDER BY link.id;
+
+-- name: again
+-- The same, of these alone.
+SELECT {link} FROM {given} CROSS JOIN anime_links AS link {joins}
+WHERE link.id = CAST(given.value ->> 0 AS bigint) AND link.question_id IS NULL AND link.is_fixed = 0
+ORDER BY link.id;
+
+-- name: beside
+-- Every link of some releases.
+SELECT link.id, link.release_key, link.episode_id
+FROM {given} CROSS JOIN anime_links AS link WHERE link.release_key = given.value ->> 0;
+
+-- name: last
+SELECT coalesce(max(id), 0) FROM anime_links;
+
+-- name: states
+-- What is wanted of some series; of those that are there.
+SELECT series.id, series.state FROM {given} CROSS JOIN series
+WHERE series.id = CAST(given.value ->> 0 AS bigint) AND series.merged_into IS NULL;
+
+-- name: waiting
+-- What was read again and waits to be confirmed.
+SELECT id FROM anime_links WHERE held_reason = 'read_again' ORDER BY id;

@@ -1,0 +1,68 @@
+"""What a person asks to be imported, and what would be done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from kurabito.placements.adoption.reading import HadEpisode
+from kurabito.placements.adoption.reasons import AnyReason
+from kurabito.placements.filing.reasons import FilingReason
+from kurabito.placements.plans.model import FileAction
+from kurabito.reasons import Reason
+from kurabito.titles import ReleaseKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOrder:
+    """Which files are given to which series."""
+
+    path: str
+    """A file or a folder, whole, as the core sees it."""
+    series_id: int
+    episodes: tuple[float, ...] = ()
+    """Of a single video: what it is, whatever its name says. Empty: the names say it."""
+    kind: ReleaseKind = ReleaseKind.TV
+    """Of those episodes."""
+
+
+class ImportPlace(StrEnum):
+    """Where the files lie."""
+
+    LIBRARY = "library"
+    """They stay, and are given to their episodes."""
+    DOWNLOADS = "downloads"
+    """They are placed into a library."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedFile:
+    """What becomes of one file."""
+
+    path: str
+    """Below the folder of the plan."""
+    size: int
+    action: FileAction
+    reason: AnyReason | None = None
+    target: str | None = None
+    """Its path in the library, where it is put there."""
+    episodes: tuple[HadEpisode, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportPlan:
+    """What would be done with the files of an order."""
+
+    place: ImportPlace
+    folder: str
+    library_id: int | None = None
+    files: tuple[ImportedFile, ...] = ()
+    problem: Reason[FilingReason] | None = None
+    """Why nothing can be done: no library was chosen."""
+    file_ids: dict[str, int] = field(default_factory=dict)
+    """The files of a library, by their paths."""
+
+    @property
+    def importable(self) -> tuple[ImportedFile, ...]:
+        """The files with which something is done."""
+        return tuple(file for file in self.files if file.action is FileAction.FILE)

@@ -1,0 +1,103 @@
+"""Plans an import, and applies it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+from kurabito.catalog.matching.clues import is_video
+from kurabito.clock import Clock, SystemClock
+from kurabito.db import Connection, Database
+from kurabito.errors import InvalidInput, KurabitoError
+from kurabito.library import libraries
+from kurabito.library.libraries import Library
+from kurabito.placements.errors import ImportNotReady
+from kurabito.placements.filing import planner
+from kurabito.placements.filing.planner import FilingDecision
+from kurabito.placements.imports import arriving
+from kurabito.placements.imports.inside import give_inside, plan_inside
+from kurabito.placements.imports.model import ImportOrder, ImportPlan
+from kurabito.protocol.leased.retries import FilingStatus
+from kurabito.wakeup import Bell
+
+_PATIENCE: Final = 20.0
+"""Seconds that a data plane has to list a folder."""
+_LOOK_EVERY: Final = 1.0
+_DEEPEST_PATH: Final = 4_096
+
+
+class Imports:
+    """Gives files to series by a person's word. `root` is the folder for downloads as the core sees it."""
+
+    def __init__(self, database: Database, root: Path, *, reserve: int, clock: Clock | None = None) -> None:
+        self._database = database
+        self._root = root
+        self._reserve = reserve
+        self._clock = clock or SystemClock()
+
+    async def plan(self, order: ImportOrder) -> ImportPlan:
+        """What would be done; nothing is changed. Raises InvalidInput, SeriesNotFound, or ImportNotReady."""
+        library = await self._library(order)
+        if library is not None:
+            return await self._database.read(lambda conn: plan_inside(conn, library, order))
+        plan, _ = await self._arriving(order)
+        return plan
+
+    async def apply(self, order: ImportOrder) -> ImportPlan:
+        """Do it; what was done. Raises the same."""
+        library = await self._library(order)
+        if library is not None:
+
+            def give(conn: Connection) -> ImportPlan:
+                plan = plan_inside(conn, library, order)
+                give_inside(conn, plan)
+                return plan
+
+            return await self._database.write(give)
+        plan, decision = await self._arriving(order)
+        if plan.problem is None:
+            await self._database.write(lambda conn: planner.store(conn, decision, reserve=self._reserve))
+        return plan
+
+    async def _library(self, order: ImportOrder) -> Library | None:
+        """The library that the files lie in; None for the folder for downloads. Raises InvalidInput for any other place."""
+        path = Path(order.path)
+        if not path.is_absolute() or ".." in path.parts or "\0" in order.path or len(order.path) > _DEEPEST_PATH:
+            raise InvalidInput("path", "must be a whole path without `..`")
+        known = await self._database.read(libraries.everything)
+        inside = next((one for one in known if path.is_relative_to(one.path)), None)
+        if inside is None and (path == self._root or not path.is_relative_to(self._root)):
+            raise InvalidInput(
+                "path",
+                f"must lie in a library, or in the folder for downloads ({self._root}), and not be that folder itself",
+            )
+        return inside
+
+    async def _arriving(self, order: ImportOrder) -> tuple[ImportPlan, FilingDecision]:
+        path = Path(order.path)
+        # The core sees no disk: what has the ending of a video is one.
+        folder, name = (str(path.parent), path.name) if is_video(path.name) else (str(path), None)
+        inspection_id = await self._database.write(lambda conn: arriving.request_list(conn, folder, name))
+        try:
+            await self._wait_for(inspection_id, order)
+        except KurabitoError:
+            await self._database.write(lambda conn: arriving.give_up(conn, inspection_id))
+            raise
+        return await self._database.read(lambda conn: arriving.decide(conn, inspection_id, order))
+
+    async def _wait_for(self, inspection_id: int, order: ImportOrder) -> None:
+        news, roused = Bell(), asyncio.Event()
+        ends = self._clock.monotonic() + _PATIENCE
+        with news.listen(roused.set):
+            async with self._database.watching(lambda _: news.ring()):
+                while True:
+                    roused.clear()
+                    status, code = await self._database.read(lambda conn: arriving.status_of(conn, inspection_id))
+                    if status is FilingStatus.COMPLETED:
+                        return
+                    if status in (FilingStatus.FAILED, FilingStatus.CANCELLED) or code is not None:
+                        raise InvalidInput("path", f"no data plane could list {order.path!r}: {code or status}")
+                    if self._clock.monotonic() >= ends:
+                        raise ImportNotReady(f"no data plane has listed {order.path!r} yet; start one, and ask again")
+                    await self._clock.wait(roused, _LOOK_EVERY)

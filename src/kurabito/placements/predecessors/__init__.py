@@ -1,0 +1,10 @@
+"""Predecessors: what AutoBangumi or Sonarr knows, taken over. Theirs is only read, and nothing of it is changed.
+
+model.py        what such a program knows, in one form for both
+autobangumi.py  a database file of AutoBangumi 3.0 to 3.2
+sonarr.py       the API v3 of Sonarr
+takeover.py     what would become of it here, and doing so
+
+Shows that are taken over are not followed, and nothing of them is wanted, unless that is asked for. Feeds are added only if
+that is asked for, and switched off.
+"""

@@ -1,0 +1,143 @@
+"""Reads a database file of AutoBangumi, whose tables differ a little from 3.0 to 3.2.
+
+The file is copied first, with its log where it has one: opening a database can write beside it, and it is not ours.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from kurabito.errors import InvalidInput
+from kurabito.placements.predecessors.model import TheirCollection, TheirFeed, TheirShow
+
+_HEADER: Final = b"SQLite format 3\x00"
+_BESIDE: Final = ("-wal", "-journal")
+_LARGEST: Final = 1 << 30
+_LONGEST: Final = 300
+_ROWS: Final = {
+    "bangumi": "SELECT * FROM bangumi ORDER BY id LIMIT 100000",
+    "rssitem": "SELECT * FROM rssitem ORDER BY id LIMIT 100000",
+    "torrent": "SELECT * FROM torrent ORDER BY id LIMIT 1000000",
+}
+
+
+def read_autobangumi(path: Path) -> TheirCollection:
+    """Everything that a database file says; raises InvalidInput when it is none of AutoBangumi."""
+    with _copied(path) as copy, closing(sqlite3.connect(f"{copy.as_uri()}?mode=ro", uri=True)) as raw:
+        raw.row_factory = sqlite3.Row
+        raw.text_factory = lambda value: value.decode("utf-8", "replace")
+        try:
+            columns = {name: _columns(raw, name) for name in _ROWS}
+            if not {"official_title", "title_raw", "season"} <= columns["bangumi"]:
+                raise InvalidInput("path", f"{path} is a database, and none of AutoBangumi")
+            return _read(raw, columns)
+        except sqlite3.DatabaseError as problem:
+            raise InvalidInput("path", f"{path} cannot be read as a database: {problem}") from None
+
+
+@contextmanager
+def _copied(path: Path) -> Iterator[Path]:
+    try:
+        with path.open("rb") as file:
+            header = file.read(len(_HEADER))
+        size = path.stat().st_size
+    except OSError as problem:
+        raise InvalidInput("path", f"{path} cannot be read: {problem.strerror}") from None
+    if header != _HEADER or size > _LARGEST:
+        raise InvalidInput("path", f"{path} is no SQLite database; AutoBangumi keeps its own in data/data.db")
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / "data.db"
+        shutil.copyfile(path, copy)
+        for ending in _BESIDE:
+            if (log := path.with_name(path.name + ending)).is_file():
+                shutil.copyfile(log, copy.with_name(copy.name + ending))
+        yield copy
+
+
+def _columns(raw: sqlite3.Connection, table: str) -> set[str]:
+    return {row["name"] for row in raw.execute(f"PRAGMA table_info({table})")}
+
+
+def _rows(raw: sqlite3.Connection, table: str, columns: set[str]) -> list[sqlite3.Row]:
+    return raw.execute(_ROWS[table]).fetchall() if columns else []
+
+
+def _read(raw: sqlite3.Connection, columns: dict[str, set[str]]) -> TheirCollection:
+    downloaded: dict[int, int] = {}
+    for row in _rows(raw, "torrent", columns["torrent"]):
+        if row["downloaded"] and row["bangumi_id"] is not None:
+            downloaded[row["bangumi_id"]] = downloaded.get(row["bangumi_id"], 0) + 1
+    shows: list[TheirShow] = []
+    problems: list[str] = []
+    for row in _rows(raw, "bangumi", columns["bangumi"]):
+        if row["deleted"]:
+            continue
+        show = _show(row, columns["bangumi"], downloaded.get(row["id"], 0))
+        if show is None:
+            problems.append(f"show {row['id']} has no title")
+        else:
+            shows.append(show)
+    return TheirCollection(
+        program="AutoBangumi",
+        version=_version(columns),
+        shows=tuple(shows),
+        feeds=tuple(_feeds(raw, columns)),
+        unreadable=tuple(problems),
+    )
+
+
+def _show(row: sqlite3.Row, columns: set[str], files: int) -> TheirShow | None:
+    aliases = _value(row, columns, "title_aliases") or ""
+    titles = [row["official_title"], row["title_raw"], *str(aliases).strip("[]").replace('"', "").split(",")]
+    named = tuple(dict.fromkeys(text for title in titles if (text := str(title or "").strip()[:_LONGEST])))
+    if not named:
+        return None
+    # Theirs is added to the number in a title, ours is taken from it.
+    offset = _value(row, columns, "episode_offset" if "episode_offset" in columns else "offset")
+    return TheirShow(
+        titles=named,
+        season=_whole(row["season"], 1) or 1,
+        year=_whole(_value(row, columns, "year"), 0) or None,
+        folder=_value(row, columns, "save_path") or None,
+        files=files,
+        episode_offset=max(0, -_whole(offset, 0)),
+        is_wanted=not _value(row, columns, "archived"),
+    )
+
+
+def _feeds(raw: sqlite3.Connection, columns: dict[str, set[str]]) -> Iterator[TheirFeed]:
+    """The feeds of all shows, and those that shows have of their own."""
+    found: dict[str, TheirFeed] = {}
+    for row in _rows(raw, "rssitem", columns["rssitem"]):
+        url = str(row["url"] or "").strip()
+        if url:
+            found[url] = TheirFeed(str(row["name"] or url)[:_LONGEST], url, bool(row["enabled"]))
+    for row in _rows(raw, "bangumi", columns["bangumi"]):
+        for url in str(_value(row, columns["bangumi"], "rss_link") or "").split(","):
+            if (url := url.strip()) and url not in found and not row["deleted"]:
+                found[url] = TheirFeed(str(row["official_title"])[:_LONGEST], url)
+    yield from found.values()
+
+
+def _version(columns: dict[str, set[str]]) -> str:
+    """Which versions have such tables."""
+    if "title_aliases" in columns["bangumi"] or "episode_offset" in columns["bangumi"]:
+        return "3.2"
+    return "3.1" if columns["rssitem"] else "3.0"
+
+
+def _value(row: sqlite3.Row, columns: set[str], name: str) -> Any:
+    return row[name] if name in columns else None
+
+
+def _whole(value: Any, otherwise: int) -> int:
+    try:
+        return int(str(value).strip())
+    except (TypeError, ValueError):
+        return otherwise

@@ -1,0 +1,49 @@
+"""Which groups release a show, and the button that follows it as one of them does."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from kurabito.downloads.follow.offers import offers
+from kurabito.downloads.follow.service import ShowFollower
+from kurabito.downloads.follow.standby import SILENT_DAYS
+from kurabito.downloads.search.running import RunningSearches
+from kurabito.downloads.search.service import ReleaseSearch
+from kurabito.web.finding.search import query_of
+from kurabito.web.forms import Form, count_of
+from kurabito.web.pages import Pages
+
+_PATH: Final = "/search/groups"
+_PATIENCE: Final = 60.0
+_LONGEST_SILENCE: Final = 365
+
+
+def router(pages: Pages, search: ReleaseSearch, running: RunningSearches, follower: ShowFollower) -> APIRouter:
+    """The groups, and following."""
+    routes = APIRouter()
+
+    @routes.get(_PATH)
+    async def overview(request: Request) -> Response:
+        query = await query_of(search, request.query_params)
+        if query is None:
+            return pages.go("/search")
+        found = running.begin(query)
+        while not found.is_done:
+            await found.changed(len(found.outcomes), _PATIENCE)
+        if found.error is not None:
+            raise found.error
+        listed = offers(found.releases)
+        return pages.show(
+            request, "groups.html", query=query, asked=str(request.query_params), offers=listed, silent_days=SILENT_DAYS
+        )
+
+    @routes.post(_PATH)
+    async def follow(request: Request) -> Response:
+        form = await Form.sent(request)
+        days = count_of("silent_days", form.value("silent_days") or str(SILENT_DAYS), _LONGEST_SILENCE)
+        made = await follower.follow(form.value("key"), form.value("standby") or None, max(1, days))
+        return pages.go(f"/series/{made.series.id}")
+
+    return routes

@@ -1,0 +1,69 @@
+"""*Wanted*: missing episodes and those that could be better, by date or by show; and what would fetch them."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from kurabito.catalog.catalog import Catalog
+from kurabito.downloads.search.grab import ReleaseGrabs
+from kurabito.downloads.wanted.service import WantedEpisodes
+from kurabito.web.forms import Form, fields_of, id_of
+from kurabito.web.pages import Pages
+
+_PATH: Final = "/wanted"
+_BY_SHOW: Final = "show"
+_AUTOMATIC: Final = {"on": True, "off": False, "all": None}
+
+
+def router(pages: Pages, wanted: WantedEpisodes, catalog: Catalog, grabs: ReleaseGrabs) -> APIRouter:
+    """What is wanted, and the search for it."""
+    routes = APIRouter()
+
+    @routes.get(_PATH)
+    async def overview(request: Request) -> Response:
+        by_show = request.query_params.get("by") == _BY_SHOW
+        found = await wanted.everything()
+        shows = sorted(found, key=lambda one: (one.series.casefold(), one.series_id, one.number))
+        return pages.show(
+            request,
+            "wanted.html",
+            wanted=found,
+            by_show=by_show,
+            shows=[(key, list(of)) for key, of in groupby(shows, lambda one: (one.series_id, one.series, one.season))],
+            is_automatic=await wanted.is_automatic(),
+        )
+
+    @routes.post(f"{_PATH}/search")
+    async def search(request: Request) -> Response:
+        chosen = [id_of(one) for one in (await Form.sent(request)).values("episode")]
+        await wanted.search(chosen or None)
+        return pages.go(_PATH)
+
+    @routes.post(f"{_PATH}/policy")
+    async def policy(request: Request) -> Response:
+        asked = await fields_of(request)
+        await wanted.set_automatic(asked.get("is_automatic") == "on")
+        return pages.go(_PATH)
+
+    @routes.post("/series/{series_id}/automatic-search")
+    async def of_series(request: Request, series_id: str) -> Response:
+        asked = await fields_of(request)
+        await wanted.set_series_automatic(id_of(series_id), _AUTOMATIC.get(asked.get("is_automatic", "all")))
+        return pages.go(f"/series/{id_of(series_id)}/backfill")
+
+    @routes.get("/series/{series_id}/backfill")
+    async def backfill(request: Request, series_id: str) -> Response:
+        series = await catalog.get(id_of(series_id))
+        plan = await wanted.backfill(series.id)
+        return pages.show(request, "backfill.html", series=series, plan=plan)
+
+    @routes.post("/series/{series_id}/backfill")
+    async def fetch(request: Request, series_id: str) -> Response:
+        for key in (await Form.sent(request)).values("key"):
+            await grabs.grab(key)
+        return pages.go(f"/series/{id_of(series_id)}")
+
+    return routes

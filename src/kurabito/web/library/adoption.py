@@ -1,0 +1,63 @@
+"""*Not adopted*: the videos of libraries that no episode has, and why; and *Import files*, by which a person gives files to a series."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi import APIRouter, Request, Response
+
+from kurabito.catalog.catalog import Catalog
+from kurabito.errors import InvalidInput
+from kurabito.placements.adoption.service import Adoptions
+from kurabito.placements.imports.model import ImportOrder
+from kurabito.placements.imports.service import Imports
+from kurabito.titles import ReleaseKind
+from kurabito.web.forms import fields_of, id_cursor, id_of, one_of
+from kurabito.web.pages import Pages
+
+_FILES: Final = 100
+_SERIES: Final = 2_000
+_KINDS: Final = (ReleaseKind.TV, ReleaseKind.SPECIAL, ReleaseKind.OVA, ReleaseKind.MOVIE)
+
+
+def router(pages: Pages, adoptions: Adoptions, imports: Imports, catalog: Catalog) -> APIRouter:
+    """The list, the plan of an import, and the import."""
+    routes = APIRouter()
+
+    @routes.get("/adoption")
+    async def unadopted(request: Request) -> Response:
+        cursor = id_cursor(request)
+        page = await adoptions.unadopted(limit=_FILES, cursor=cursor)
+        return pages.show(request, "adoption.html", page=page, cursor=cursor)
+
+    @routes.get("/imports")
+    async def look(request: Request) -> Response:
+        asked: dict[str, Any] = dict(request.query_params)
+        plan = await imports.plan(_order(asked)) if asked.get("path") and asked.get("series") else None
+        series = await catalog.series(limit=_SERIES)
+        return pages.show(
+            request, "import.html", asked=asked, plan=plan, series=series.items, kinds=[kind.value for kind in _KINDS]
+        )
+
+    @routes.post("/imports")
+    async def apply(request: Request) -> Response:
+        asked = await fields_of(request)
+        order = _order(dict(asked))
+        await imports.apply(order)
+        return pages.go(f"/series/{order.series_id}")
+
+    return routes
+
+
+def _order(asked: dict[str, Any]) -> ImportOrder:
+    numbers = (asked.get("episodes") or "").replace(",", " ").split()
+    try:
+        episodes = tuple(float(number) for number in numbers)
+    except ValueError:
+        raise InvalidInput("episodes", "must be numbers, as in `1` or `1, 2`") from None
+    return ImportOrder(
+        path=(asked.get("path") or "").strip(),
+        series_id=id_of(asked.get("series") or ""),
+        episodes=episodes,
+        kind=one_of(ReleaseKind, "kind", asked.get("kind") or ReleaseKind.TV),
+    )
