@@ -21,7 +21,7 @@ from kurabito.dataplane.placing.staged import remove_leftovers
 from kurabito.dataplane.placing.store import Retired, TargetLibrary
 from kurabito.dataplane.removal import sidecar, successor
 from kurabito.dataplane.removal.file_refs import FileRef, FileStamp, OpenRoots, RemovalRefused
-from kurabito.dataplane.removal.own_names import settle_leftovers, unlink
+from kurabito.dataplane.removal.own_names import drop_name, settle_leftovers, unlink
 from kurabito.dataplane.removal.sidecar import Sidecar
 from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.leased.placements import PlacedBy
@@ -136,8 +136,12 @@ class Succession:
             sidecar.remove(names.aside)
 
     def _put_aside(self, names: Names) -> None:
-        """What a crash left between the swap and the trash."""
-        if self._is_old(names.fresh.look()):
+        """What a crash left between the swap and the trash, or of the name that the new file had there."""
+        fresh, there = names.fresh.look(), names.old.look()
+        if fresh is not None and there is not None and fresh.file == there.file:
+            self._row.see_that_it_is_ours()
+            drop_name(names.fresh, names.old)
+        elif self._is_old(fresh):
             self._row.see_that_it_is_ours()
             successor.move(names.fresh, names.aside)
 

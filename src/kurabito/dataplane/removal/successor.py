@@ -55,14 +55,17 @@ def retire(file: FileRef, aside: FileRef, seen: FileStamp) -> None:
 
 def move(file: FileRef, target: FileRef) -> None:
     """Give a file another name, on the same file system and never that of another file; raises FileExistsError."""
+    there, own = target.look(), file.look()
+    if there is not None and own is not None and there.file == own.file:
+        # A crash came between the two names, where files are moved by a link.
+        drop_name(file, target)
+        return
     try:
         syscalls.rename_without_replacing((file.folder, file.name), (target.folder, target.name))
     except OSError as problem:
         if problem.errno not in syscalls.UNSUPPORTED:
             raise
-        there, own = target.look(), file.look()
-        has_both = there is not None and own is not None and there.file == own.file
-        if not has_both and not try_link(file, target):
+        if not try_link(file, target):
             raise no_safe_move() from None
         sync(target)
         drop_name(file, target)

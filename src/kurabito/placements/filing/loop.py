@@ -105,6 +105,7 @@ class FilingLoop:
             )
 
     def _store(self, conn: Connection, decision: planner.FilingDecision) -> None:
+        download_id = decision.inspected.download_id
         is_new, download_id = planner.store(conn, decision, reserve=self._reserve), decision.inspected.download_id
         if is_new and decision.unsafe and download_id is not None:
             self._refuse(conn, download_id, decision.unsafe)

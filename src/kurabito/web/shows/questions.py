@@ -36,7 +36,6 @@ def router(
     async def overview(request: Request) -> Response:
         asked, cursor = request.query_params, id_cursor(request)
         shown = one_of(QuestionStatus, "status", asked.get("status") or QuestionStatus.OPEN)
-        _, unclear = await placements.count_waiting(_COUNTED)
         return pages.show(
             request,
             "questions.html",
@@ -45,7 +44,7 @@ def router(
             statuses=_ASKED,
             cursor=cursor,
             against=SPEAK_AGAINST,
-            unclear_files=unclear,
+            unclear_files=(await placements.count_waiting(_COUNTED))[1],
             read_again=await relinker.count_waiting(),
             relinks=(await relinker.page(limit=_RELINKS)).items if shown is QuestionStatus.OPEN else [],
             offsets=await catalog.missing_offsets() if shown is QuestionStatus.OPEN else [],
@@ -53,9 +52,8 @@ def router(
 
     @routes.get(f"{_PATH}/relinks/{{relink_id}}")
     async def relink(request: Request, relink_id: str) -> Response:
-        cursor = id_cursor(request)
-        page = await relinker.moved(id_of(relink_id), limit=_MOVED, cursor=cursor)
-        return pages.show(request, "relink.html", page=page, cursor=cursor)
+        page = await relinker.moved(id_of(relink_id), limit=_MOVED, cursor=id_cursor(request))
+        return pages.show(request, "relink.html", page=page, cursor=id_cursor(request))
 
     @routes.post("/series/{series_id}/offset")
     async def say_offset(request: Request, series_id: str) -> Response:

@@ -133,3 +133,17 @@ def test_a_full_disk_leaves_the_old_file_in_its_place(desk: Desk, small_disk: Pa
     desk.work()
     assert desk.outcome(placement) == ("completed", "copy", None)
     assert trashed(desk) == {TARGET: b"first version"}
+
+
+@pytest.mark.parametrize("target", [TARGET, OTHER], ids=["same name", "another name"])
+def test_a_crash_between_two_names_of_the_old_file_is_settled(desk: Desk, target: str) -> None:
+    old = had(desk)
+    placement = desk.ask(desk.download("v2.mkv", b"second version"), target, "link", replaces=old)
+    ((trash_id,),) = desk.shelf.all("SELECT trash_id FROM placements WHERE id = :id", id=placement)
+    desk.shelf.path(TRASH).mkdir()
+    # Where files are moved by a link, the name in the trash comes before the other one goes.
+    os.link(old, desk.shelf.path(f"{TRASH}/{trash_id}"))
+    desk.work()
+    assert desk.outcome(placement) == ("completed", "link", None)
+    assert desk.shelf.path(target).read_bytes() == b"second version"
+    assert trashed(desk) == {TARGET: b"first version"}
