@@ -134,6 +134,8 @@ async def test_a_search_in_vain_makes_the_pause_longer(world: World) -> None:
         world.core.clock.advance(wait + 1)
     assert waits == [1, 3, 6, 12]
     assert pause_after(1_000) == timedelta(days=7)
+    # The one that has it may be the one that did not answer.
+    assert pause_after(1_000, is_whole=False) == timedelta(hours=12)
 
 
 async def test_no_more_is_searched_for_than_an_hour_allows_and_the_newest_first(world: World) -> None:

@@ -20,6 +20,7 @@ _PAUSES: Final = (
     timedelta(days=4),
     timedelta(days=7),
 )
+_HALF_A_DAY: Final = 4
 
 
 class SearchOutcome(StrEnum):
@@ -38,9 +39,13 @@ class SearchOutcome(StrEnum):
     """The best one could not be fetched from its indexer."""
 
 
-def pause_after(searches: int) -> timedelta:
-    """How long an episode rests after so many searches that brought nothing."""
-    return _PAUSES[min(max(searches, 1), len(_PAUSES)) - 1]
+def pause_after(searches: int, *, is_whole: bool = True) -> timedelta:
+    """How long an episode rests after so many searches that brought nothing.
+
+    Where an indexer did not answer, it may be the one that has it: the pause stays within half a day then.
+    """
+    most = len(_PAUSES) if is_whole else _HALF_A_DAY
+    return _PAUSES[min(max(searches, 1), most) - 1]
 
 
 def asks_first(size_bytes: int | None, free: int | None) -> SearchOutcome | None:

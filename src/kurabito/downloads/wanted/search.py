@@ -73,27 +73,28 @@ class WantedSearch:
         is_over = await self._database.read(lambda conn: store.is_over(conn, own))
         wanted = [one for one in missing if one.id == first.id or (is_over and one.is_asked >= first.is_asked)]
         episode = first.number if len(wanted) == 1 else None
-        releases, has_answer = await self._found(own, episode)
+        releases, has_answer, is_whole = await self._found(own, episode)
         numbers = {one.number for one in wanted}
         plan = backfill.plan(releases, own, numbers, is_over=len(wanted) > 1)
         outcome = await self._take(plan.releases, has_answer)
         left = [one for one in wanted if one.number in plan.left]
-        await self._database.write(lambda conn: store.note(conn, [one for one in wanted if one not in left], outcome))
+        done = [one for one in wanted if one not in left]
+        await self._database.write(lambda conn: store.note(conn, done, outcome, is_whole=is_whole))
         if left:
             nothing = SearchOutcome.NOTHING if has_answer else SearchOutcome.NO_ANSWER
-            await self._database.write(lambda conn: store.note(conn, left, nothing))
+            await self._database.write(lambda conn: store.note(conn, left, nothing, is_whole=is_whole))
         log.info("wanted searched for", series=own, episodes=len(wanted), outcome=outcome)
         return {one.id for one in wanted}
 
-    async def _found(self, series_id: int, episode: float | None) -> tuple[Sequence[FoundRelease], bool]:
-        """What the indexers have, and whether any of them answered."""
+    async def _found(self, series_id: int, episode: float | None) -> tuple[Sequence[FoundRelease], bool, bool]:
+        """What the indexers have, whether any of them answered, and whether all did."""
         query = await self._search.for_series(series_id, episode)
         releases: Sequence[FoundRelease] = ()
-        has_answer = False
+        answered: list[bool] = []
         async for found in self._search.search(query):
             releases = found.releases
-            has_answer = has_answer or (found.outcome is not None and found.outcome.error is None)
-        return releases, has_answer
+            answered.append(found.outcome is not None and found.outcome.error is None)
+        return releases, any(answered), all(answered)
 
     async def _take(self, releases: Sequence[FoundRelease], has_answer: bool) -> SearchOutcome:
         """Grab what may be taken unasked."""

@@ -134,14 +134,14 @@ def ask(conn: Connection, episode_ids: Iterable[int]) -> None:
     conn.run(_ALL.ask, given_ids(episode_ids))
 
 
-def note(conn: Connection, searched: Sequence[WantedEpisode], outcome: SearchOutcome) -> None:
-    """Write down what came of a search. Each one in vain makes the pause longer."""
+def note(conn: Connection, searched: Sequence[WantedEpisode], outcome: SearchOutcome, *, is_whole: bool = True) -> None:
+    """Write down what came of a search, to which all indexers answered or not. Each one in vain makes the pause longer."""
     rows = [
         {
             "episode_id": one.id,
             "searches": (times := one.searches + 1),
             "outcome": outcome,
-            "pause": pause_after(times) // _MICROSECOND,
+            "pause": pause_after(times, is_whole=is_whole) // _MICROSECOND,
         }
         for one in searched
     ]
