@@ -62,7 +62,7 @@ def work(url: str, moment: int, *, named: bool, apart: bool) -> None:
         staged._UNNAMED = 0  # type: ignore[misc]
     if apart:
         syscalls.rename_without_replacing = cannot_move
-        syscalls.swap = cannot_move
+        syscalls.swap = cannot_move  # type: ignore[assignment]
     sys.addaudithook(lambda event, _: pass_by() if event in TOUCHES else None)
     database = open_database(url, create=False, rights=DATA_PLANE)
     database.open()

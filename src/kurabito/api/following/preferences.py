@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field
 
@@ -49,11 +49,13 @@ class PreferencesBody(StrictBody):
     @classmethod
     def of(cls, preferences: Preferences) -> Self:
         terms = [TermBody(**term._asdict()) for term in preferences.terms]
-        liked = {
+        liked: dict[str, Any] = {
             name: list(value) if isinstance(value, tuple) else value for name, value in asdict(preferences).items()
         }
         return cls(**liked | {"terms": terms})
 
     def preferences(self) -> Preferences:
-        liked = {name: tuple(value) if isinstance(value, list) else value for name, value in self.model_dump().items()}
+        liked: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in self.model_dump().items()
+        }
         return Preferences(**liked | {"terms": tuple(Term(**term.model_dump()) for term in self.terms)})

@@ -55,6 +55,7 @@ class ProfileForm(Form):
     def chosen(self) -> ReleasePreferences:
         """How releases are chosen; raises InvalidInput naming the field."""
         lists: dict[str, Any] = {one: listed(one, self.value(one)) for one in LISTS if one != "resolutions"}
+        switches: dict[str, Any] = {one: self.is_checked(one) for one in SWITCHES}
         heights = listed("resolutions", self.value("resolutions"))
         stop_at = self.value("stop_at").strip()
         preferred = Preferences(
@@ -65,7 +66,7 @@ class ProfileForm(Form):
             least_mb=self._megabytes("least_mb"),
             most_mb=self._megabytes("most_mb"),
             stop_at=count_of("stop_at", stop_at, 1_000_000) if stop_at else None,
-            **{one: self.is_checked(one) for one in SWITCHES},
+            **switches,
         )
         return ReleasePreferences(
             policy=one_of(Policy, "conflict_policy", self.value("conflict_policy") or Policy.BEST),

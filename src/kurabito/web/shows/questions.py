@@ -30,7 +30,7 @@ def router(
     pages: Pages, questions: Questions, relinker: Relinker, catalog: Catalog, placements: Placements
 ) -> APIRouter:
     """The questions, and what can be said to each."""
-    routes = APIRouter()
+    routes = _relinks(pages, relinker)
 
     @routes.get(_PATH)
     async def overview(request: Request) -> Response:
@@ -50,21 +50,11 @@ def router(
             offsets=await catalog.missing_offsets() if shown is QuestionStatus.OPEN else [],
         )
 
-    @routes.get(f"{_PATH}/relinks/{{relink_id}}")
-    async def relink(request: Request, relink_id: str) -> Response:
-        page = await relinker.moved(id_of(relink_id), limit=_MOVED, cursor=id_cursor(request))
-        return pages.show(request, "relink.html", page=page, cursor=id_cursor(request))
-
     @routes.post("/series/{series_id}/offset")
     async def say_offset(request: Request, series_id: str) -> Response:
         asked = await fields_of(request)
         await catalog.change(id_of(series_id), {"episode_offset": count_of("offset", asked.get("offset", ""))})
         return back(asked)
-
-    @routes.post("/links/confirm")
-    async def confirm() -> Response:
-        await relinker.confirm()
-        return pages.go(_PATH)
 
     @routes.post(f"{_PATH}/{{question_id}}/answer")
     async def answer(request: Request, question_id: str) -> Response:
@@ -84,5 +74,22 @@ def router(
     def back(asked: Mapping[str, str]) -> Response:
         """Where the button stood."""
         return pages.go(pages.addresses.within(asked.get("next") or _PATH))
+
+    return routes
+
+
+def _relinks(pages: Pages, relinker: Relinker) -> APIRouter:
+    """What was read again, and the word that lets it be downloaded."""
+    routes = APIRouter()
+
+    @routes.get(f"{_PATH}/relinks/{{relink_id}}")
+    async def relink(request: Request, relink_id: str) -> Response:
+        page = await relinker.moved(id_of(relink_id), limit=_MOVED, cursor=id_cursor(request))
+        return pages.show(request, "relink.html", page=page, cursor=id_cursor(request))
+
+    @routes.post("/links/confirm")
+    async def confirm() -> Response:
+        await relinker.confirm()
+        return pages.go(_PATH)
 
     return routes

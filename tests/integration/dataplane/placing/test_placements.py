@@ -33,9 +33,14 @@ def test_a_linked_file_is_one_file_with_two_names(desk: Desk) -> None:
 def test_many_files_are_linked_together_and_what_is_not_plain_comes_in_its_turn(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    synced = []
+    synced: list[int] = []
     fsync = os.fsync
-    monkeypatch.setattr(os, "fsync", lambda fd: (synced.append(fd), fsync(fd)))
+
+    def noted(fd: int) -> None:
+        synced.append(fd)
+        fsync(fd)
+
+    monkeypatch.setattr(os, "fsync", noted)
     names = [f"Show/Season 01/Show - S01E{number:02}.mkv" for number in range(1, 31)]
     sources = [desk.download(f"{number}.mkv", b"%d" % number) for number in range(1, 31)]
     placements = [desk.ask(source, name, "link", "copy") for source, name in zip(sources, names, strict=True)]
