@@ -161,6 +161,8 @@ class PlacementExecution:
             raise PlacementRefused(ErrorCode.TARGET_EXISTS, path=self._shown, **found)
         if self._mode in _LEAVES:
             self._modes.take_source_away(source, target)
+        # A crash may have come between the name and the hidden one.
+        remove_leftovers(target, self._abandoned)
         sync(target)
         return placed
 

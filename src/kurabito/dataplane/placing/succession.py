@@ -66,6 +66,7 @@ class Succession:
     def take_place(self, source: OpenSource | None) -> Placed | None:
         """Have the new file under the old one's name; None when the old one is gone, so that the name is free."""
         names = self._names()
+        remove_leftovers(names.fresh, self._abandoned)
         settle_leftovers(names.old, names.aside, names.fresh)
         settle_leftovers(names.fresh, names.aside, names.old)
         if (there := self._placed(names.old)) is not None:
@@ -113,7 +114,6 @@ class Succession:
         if placed is None:
             if source is None:
                 raise PlacementRefused(ErrorCode.FILE_MISSING, path=self._row.values["source_path"])
-            remove_leftovers(names.fresh, self._abandoned)
             placed = self._modes.put(source, names.fresh)
         if old is None:
             # The old file went to the trash already, where names cannot be swapped.
