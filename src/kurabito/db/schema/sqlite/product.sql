@@ -318,7 +318,9 @@ CREATE TABLE trash_entries (
     content_hash   BLOB    NOT NULL,
     trashed_at     INTEGER NOT NULL,
     left_as        TEXT CHECK (left_as IN ('restored', 'purged')),
-    left_at        INTEGER
+    left_at        INTEGER,
+    -- What took its place; it may go for good while that is there.
+    successor_path TEXT
 );
 
 CREATE INDEX ix_trash_entries_held ON trash_entries (trashed_at, id) WHERE left_at IS NULL;
@@ -373,6 +375,7 @@ CREATE TABLE series (
 );
 
 CREATE INDEX ix_series_state ON series (state, id);
+CREATE INDEX ix_series_offset ON series (episode_offset) WHERE episode_offset > 0;
 
 -- The names of series, folded to letters and digits, each with what titles say beside it: the season (1 if they say none), the
 -- year (0) and the country (''). They lead two seasons, a remake and its original, and two versions of one show apart.
@@ -457,6 +460,7 @@ CREATE TABLE subscriptions (
 );
 
 CREATE INDEX ix_subscriptions_due ON subscriptions (next_fetch_at) WHERE is_enabled = 1;
+CREATE INDEX ix_subscriptions_series ON subscriptions (series_id) WHERE series_id IS NOT NULL;
 
 -- What feeds gave, as it came. An item's release_key is that of the links that are about it.
 CREATE TABLE raw_anime_items (
@@ -619,6 +623,7 @@ CREATE TABLE offline_entries (
 );
 
 CREATE INDEX ix_offline_entries_bgm ON offline_entries (bgm_id);
+CREATE INDEX ix_offline_entries_mikan ON offline_entries (mikan_id) WHERE mikan_id IS NOT NULL;
 CREATE INDEX ix_offline_entries_air_date ON offline_entries (air_date, id);
 CREATE INDEX ix_offline_entries_franchise ON offline_entries (franchise_id) WHERE franchise_id IS NOT NULL;
 CREATE INDEX ix_offline_entries_anidb ON offline_entries (anidb_id) WHERE anidb_id IS NOT NULL;
@@ -907,6 +912,8 @@ CREATE TABLE conflicts (
 
 CREATE UNIQUE INDEX ux_conflicts_open ON conflicts (episode_id) WHERE status <> 'resolved';
 CREATE INDEX ix_conflicts_status ON conflicts (status, id);
+CREATE INDEX ix_conflicts_episode ON conflicts (episode_id);
+CREATE INDEX ix_conflicts_link ON conflicts (link_id) WHERE link_id IS NOT NULL;
 
 -- Every name of a record, folded, so that spelling alone keeps nothing apart.
 CREATE TABLE metadata_titles (
@@ -1330,7 +1337,7 @@ BEGIN
 END;
 
 CREATE TRIGGER tr_trash_entries_policy_update
-    BEFORE UPDATE OF id, file_id, size_bytes, hash_algorithm, content_hash, trashed_at ON trash_entries
+    BEFORE UPDATE OF id, file_id, size_bytes, hash_algorithm, content_hash, trashed_at, successor_path ON trash_entries
 WHEN sqlite_compileoption_used('KURABITO_CONTROL_PLANE') = 0
 BEGIN
     SELECT RAISE(ABORT, 'PLANE-1: a data plane does not write these columns');
@@ -1482,6 +1489,16 @@ CREATE TABLE inspected_files (
     PRIMARY KEY (inspection_id, position)
 ) WITHOUT ROWID;
 
+-- The renames of one library that belong together, so that they can be undone together.
+CREATE TABLE renamings (
+    id         INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    library_id INTEGER NOT NULL REFERENCES library_roots (id) ON DELETE CASCADE,
+    undoes_id  INTEGER REFERENCES renamings (id) ON DELETE SET NULL,
+    created_at INTEGER NOT NULL
+);
+
+CREATE INDEX ix_renamings_library ON renamings (library_id, id);
+
 -- Files on their way into a library. The control plane decides which file goes where, a data plane puts it there.
 CREATE TABLE placements (
     id                  INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -1516,10 +1533,20 @@ CREATE TABLE placements (
     created_at          INTEGER NOT NULL,
     updated_at          INTEGER NOT NULL,
     started_at          INTEGER,
-    finished_at         INTEGER
+    finished_at         INTEGER,
+    -- The file whose place it takes, and the name under which that one lies in the trash.
+    replaces_path       TEXT,
+    replaces_size_bytes INTEGER,
+    replaces_mtime_ns   INTEGER,
+    trash_id            TEXT,
+    -- What its name was made from, and the renames that it belongs to.
+    named_by            TEXT,
+    renaming_id         INTEGER REFERENCES renamings (id) ON DELETE SET NULL
 );
 
 CREATE INDEX ix_placements_waiting ON placements (id) WHERE status = 'pending';
+CREATE INDEX ix_placements_renaming ON placements (renaming_id) WHERE renaming_id IS NOT NULL;
+CREATE INDEX ix_placements_named ON placements (library_id, id) WHERE named_by IS NOT NULL AND status = 'completed';
 CREATE INDEX ix_placements_lease ON placements (lease_expires_at) WHERE status = 'running';
 CREATE INDEX ix_placements_unnoted ON placements (id) WHERE status = 'completed' AND noted_at IS NULL;
 CREATE INDEX ix_placements_download ON placements (download_id);
@@ -1529,6 +1556,9 @@ CREATE INDEX ix_placements_target ON placements (library_id, target_path);
 -- What a library takes in, and how files come into it: the modes, the best first.
 ALTER TABLE library_roots ADD COLUMN accepts TEXT NOT NULL DEFAULT 'any' CHECK (accepts IN ('any', 'tv', 'movie', 'nothing'));
 ALTER TABLE library_roots ADD COLUMN placement_modes TEXT NOT NULL DEFAULT '["link", "copy"]';
+-- Which better releases take the place of files that Kurabito put there.
+ALTER TABLE library_roots ADD COLUMN upgrades TEXT NOT NULL DEFAULT 'same_group'
+    CHECK (upgrades IN ('none', 'same_group', 'anything'));
 
 -- Where a series lies: its library and its folder there, chosen once and remembered.
 CREATE TABLE series_places (
@@ -1546,7 +1576,10 @@ CREATE TABLE filing_questions (
     reason        TEXT    NOT NULL,
     candidates    TEXT    NOT NULL DEFAULT '[]',
     created_at    INTEGER NOT NULL,
-    resolved_at   INTEGER
+    resolved_at   INTEGER,
+    -- What a person said; kept, so that it can be taken back.
+    answer        TEXT,
+    answered_at   INTEGER
 );
 
 CREATE INDEX ix_filing_questions_open ON filing_questions (id) WHERE resolved_at IS NULL;
@@ -1558,6 +1591,8 @@ CREATE TABLE placement_episodes (
     episode_id   INTEGER NOT NULL REFERENCES episodes (id) ON DELETE CASCADE,
     PRIMARY KEY (placement_id, episode_id)
 ) WITHOUT ROWID;
+
+CREATE INDEX ix_placement_episodes_episode ON placement_episodes (episode_id);
 
 -- The files of libraries that episodes are in.
 CREATE TABLE episode_files (
@@ -1591,6 +1626,7 @@ CREATE TABLE identity_questions (
 
 CREATE UNIQUE INDEX ux_identity_questions_asked ON identity_questions (asked_of) WHERE status <> 'answered';
 CREATE INDEX ix_identity_questions_status ON identity_questions (status, id);
+CREATE INDEX ix_identity_questions_series ON identity_questions (series_id) WHERE series_id IS NOT NULL;
 
 -- What a person, or a certain join, changed: enough to say it and to undo it.
 CREATE TABLE corrections (
@@ -1671,9 +1707,10 @@ BEGIN
     SELECT RAISE(ABORT, 'PLANE-1: a data plane does not write these columns');
 END;
 
-CREATE TRIGGER tr_placements_policy_update 
+CREATE TRIGGER tr_placements_policy_update
     BEFORE UPDATE OF id, download_id, inspection_id, library_id, mode, fallbacks, source_root, source_path, size_bytes,
-    source_mtime_ns, target_path, content, reserve_bytes, noted_at, created_at ON placements
+    source_mtime_ns, target_path, content, reserve_bytes, noted_at, created_at, replaces_path, replaces_size_bytes,
+    replaces_mtime_ns, trash_id, named_by, renaming_id ON placements
 WHEN sqlite_compileoption_used('KURABITO_CONTROL_PLANE') = 0
 BEGIN
     SELECT RAISE(ABORT, 'PLANE-1: a data plane does not write these columns');
