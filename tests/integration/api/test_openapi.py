@@ -27,6 +27,7 @@ BEYOND_SCHEMAS = {
     "add_indexer",
     "change_indexer",
     "change_filter",
+    "change_link",
     "change_subscription",
     "create_filter",
     "create_library",

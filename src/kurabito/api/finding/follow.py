@@ -64,7 +64,7 @@ def router(search: ReleaseSearch, follower: ShowFollower) -> APIRouter:
     routes = APIRouter(prefix="/api/v1/follow", tags=["finding"])
 
     @routes.get("/groups", responses=documented(404, 422))
-    async def list_groups(
+    async def list_release_groups(
         q: Annotated[str, Query(max_length=LONGEST_TEXT, description="the name of a show")] = "",
         series_id: Annotated[int | None, Query(ge=1, le=BIGGEST_ID)] = None,
     ) -> PageAnswer[GroupOfferAnswer]:

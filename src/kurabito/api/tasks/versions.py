@@ -14,9 +14,14 @@ from kurabito.protocol.external import version
 
 def speaks_our_version(
     said: Annotated[
-        str | None,
-        Header(alias=version.HEADER, description="the version that the worker was written for, as `major.minor`"),
-    ] = None,
+        str,
+        Header(
+            alias=version.HEADER,
+            description="the version that the worker was written for, as `major.minor`",
+            # For who reads the description; what does not fit is refused with words, see `version.check`.
+            json_schema_extra={"pattern": rf"^{version.SPOKEN.major}\.(0|[1-9][0-9]{{0,3}})$"},
+        ),
+    ] = version.UNSAID,
 ) -> None:
     """Refuse a worker of another major version before its word is read."""
     version.check(said)
