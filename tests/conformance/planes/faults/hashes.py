@@ -184,7 +184,8 @@ def takes_alike_for_equal() -> None:
 
 @fault("HASH-10")
 def blames_files_for_their_folder() -> None:
-    put(job, "_identity", lambda _: (0, 0))
+    put(job, "_opened", lambda _: (0, 0))
+    put(job, "_is_in_place", lambda *_: True)
 
 
 @fault("HASH-11")

@@ -132,6 +132,23 @@ def test_a_removed_library_fails_its_scan(shelf: Shelf) -> None:
     assert shelf.ask("SELECT status, error_code FROM jobs") == [("failed", "ROOT_UNAVAILABLE")]
 
 
+@pytest.mark.parametrize("ignored", ["[1]", "{}", "nonsense"])
+def test_ignored_names_that_are_no_list_of_texts_fail_the_scan_with_a_sentence(shelf: Shelf, ignored: str) -> None:
+    shelf.change("UPDATE library_roots SET ignored = :ignored", ignored=ignored)
+    status, code, message = shelf.scan()
+    assert (status, code) == ("failed", "WORKER_FAILURE")
+    assert message.startswith("the ignored names of the library are no JSON list of texts")
+    assert shelf.session("status, error_code, error_message") == ("failed", code, message)
+
+
+def test_folders_behind_the_last_file_count_in_the_items_of_the_job(shelf: Shelf) -> None:
+    shelf.write("a/1.mkv")
+    (shelf.folder / "b" / "c").mkdir(parents=True)
+    assert shelf.scan() == DONE
+    assert shelf.session("files_seen, directories_seen") == (1, 3)
+    assert shelf.ask("SELECT processed_items FROM jobs") == [(4,)]
+
+
 @pytest.fixture
 def public_folder(shelf: Shelf) -> Iterator[Path]:
     """A place for the library that a user without any rights comes to; pytest's own is for its owner only."""
