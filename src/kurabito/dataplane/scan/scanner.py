@@ -68,6 +68,8 @@ class Scanner:
     def __call__(self, job: LeasedJob) -> None:
         library = job.read(lambda conn: _find_library(conn, job.library_id))
         session = job.write(lambda conn: scan_session.begin(conn, job.id, library.id))
+        # What an earlier worker saw counts before this one has seen anything.
+        job.report(session.paths, session.progress)
         if session.status is ScanStatus.SUCCEEDED:
             # The worker that finished it did not live to say so.
             return
