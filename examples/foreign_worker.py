@@ -22,6 +22,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from stat import S_ISREG
 
 try:
     from blake3 import blake3
@@ -201,7 +202,7 @@ def open_below(root, relative_path):
     *folders, name = relative_path.split("/")
     if any(part in ("", ".", "..") for part in (*folders, name)) or ".kurabito-trash" in folders:
         raise FileProblem("PATH_ESCAPES", f"{relative_path!r} is no path of a file below its library")
-    at = os.open(name_of(root), os.O_RDONLY | os.O_DIRECTORY)
+    at = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for folder in folders:
             inner = os.open(name_of(folder), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
@@ -219,6 +220,9 @@ def digest(root, algorithm, go_on, path, size, mtime_ns, inode, device):
     """
     try:
         with os.fdopen(open_below(root, path), "rb") as file:
+            if not S_ISREG(os.fstat(file.fileno()).st_mode):
+                # PATH-5: a device may have no end.
+                raise FileProblem("FILE_UNREADABLE", "it is no ordinary file")
             hasher, read = ALGORITHMS[algorithm](), 0
             while block := file.read(1 << 20):
                 go_on()
@@ -264,13 +268,15 @@ def store(database, file, algorithm, content):
 
 
 def store_problem(database, file, code, reason):
-    """HASH-8: why a file could not be read, and when to try again."""
+    """HASH-8: why a file could not be read, and when to try again, if the row still tells of it."""
+    file_id, _, size, mtime_ns, *_ = file
     now = database.now()
     database.run(
         "UPDATE library_files SET hash_last_error = ?, hash_last_error_at = ?, hash_error_count = hash_error_count + ?, "
         "hash_retry_after = ? + CAST(60000000 AS bigint) * CASE WHEN hash_error_count < 10 "
-        "THEN 1 << CAST(hash_error_count AS integer) ELSE 1024 END, updated_at = ? WHERE id = ?",
-        *(f"{code}: {reason}", now, int(code != "FILE_CHANGED"), now, now, file[0]),
+        "THEN 1 << CAST(hash_error_count AS integer) ELSE 1024 END, updated_at = ? "
+        "WHERE id = ? AND size_bytes = ? AND mtime_ns = ? AND is_missing = 0",
+        *(f"{code}: {reason}", now, int(code != "FILE_CHANGED"), now, now, file_id, size, mtime_ns),
     )
 
 
@@ -294,8 +300,12 @@ def read_some(root, algorithm, files, lost, stopping):
 
 
 def identity(root):
-    """Which folder it is: another one when its disk was taken away."""
-    found = os.stat(name_of(root))  # noqa: PTH116 - a name may be no text
+    """HASH-10: which folder it is, another one when its disk was taken away; raises OSError when none can be opened."""
+    folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        found = os.fstat(folder)
+    finally:
+        os.close(folder)
     return found.st_dev, found.st_ino
 
 

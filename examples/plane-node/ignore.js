@@ -49,7 +49,7 @@ function compile(written) {
   const isKept = written.startsWith("!");
   let pattern = isKept ? written.slice(1) : written;
   const isForFolders = pattern.endsWith("/");
-  if (isForFolders) pattern = pattern.slice(0, -1);
+  pattern = pattern.replace(/\/+$/, "");
   if (!pattern.includes("/")) {
     const matcher = nameMatcher(pattern);
     return { isKept, matches: (names, isFolder) => (isFolder || !isForFolders) && matcher.test(names.at(-1)) };

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +54,10 @@ class Examination:
 
 
 def examine(examination: Examination, tell: Tell = lambda _: None) -> list[RuleOutcome]:
-    """Examine a plane; what became of each rule that is asked about, in the order of the page. Raises InvalidInput."""
+    """Examine a plane; what became of each rule that is asked about, in the order of the page. Raises InvalidInput.
+
+    A rule that the plane broke such that a scenario could not go on is among them, whether it was asked about or not.
+    """
     if not examination.command:
         raise InvalidInput("command", "name the program to examine behind `--`, such as `-- kurabito dataplane`")
     outcomes = {rule: RuleOutcome(rule) for rule in rules() if examination.wants(rule)}
@@ -70,7 +73,7 @@ def examine(examination: Examination, tell: Tell = lambda _: None) -> list[RuleO
     for rule in unchecked_rules():
         if rule in outcomes:
             outcomes[rule].gaps.append(_NO_CHECK)
-    return list(outcomes.values())
+    return [outcomes[rule] for rule in rules() if rule in outcomes]
 
 
 class _Examiner:
@@ -79,7 +82,7 @@ class _Examiner:
     def __init__(
         self,
         examination: Examination,
-        outcomes: Mapping[str, RuleOutcome],
+        outcomes: dict[str, RuleOutcome],
         kind: str,
         new_database: NewDatabase,
         folder: Path,
@@ -146,9 +149,9 @@ class _Examiner:
                 self._look(check, name, stage.recording, is_whole=is_whole)
 
     def _note_stuck(self, stuck: ScenarioStuck, name: str) -> None:
-        outcome = self._outcomes.get(stuck.rule)
-        if outcome is not None:
-            outcome.evidence.append(f"{self._where(name)}: {stuck.evidence}")
+        # Also a rule that was not asked about: a plane that stands still has not passed the others.
+        outcome = self._outcomes.setdefault(stuck.rule, RuleOutcome(stuck.rule))
+        outcome.evidence.append(f"{self._where(name)}: {stuck.evidence}")
 
     def _note_gaps(self, checks: Sequence[RuleCheck], reason: str) -> None:
         for check in checks:

@@ -186,14 +186,14 @@ class ScenarioStage:
             time.sleep(every)
         return found
 
-    def wait_for_job(self, name: str, rule: str = "JOB-3") -> str:
-        """Wait until a job is over; its status."""
+    def wait_for_job(self, name: str, rule: str = "JOB-3", what: str | None = None) -> str:
+        """Wait until a job is over; its status. `what` says for people what is waited for."""
 
         def status() -> str | None:
             found = self.read(lambda conn: conn.value("SELECT status FROM jobs WHERE id = :id", {"id": name}))
             return found if found in _OVER else None
 
-        return str(self.wait_for(status, rule, f"an end of the job {name!r}"))
+        return str(self.wait_for(status, rule, what or f"an end of the job {name!r}"))
 
     def wait_for_claim(self, name: str) -> Row:
         """Wait until a plane has a job."""

@@ -21,3 +21,9 @@ class RootUnavailable(DiskError):
     """The folder of a library cannot be read."""
 
     code = "root_unavailable"
+
+
+class PatternsUnreadable(DiskError):
+    """The names that a library passes over are not written as a list of texts."""
+
+    code = "patterns_unreadable"

@@ -57,8 +57,14 @@ class LeasedJob(LeasedRow):
 
     @cached_property
     def payload(self) -> dict[str, Any]:
-        """What else its kind needs."""
-        return json.loads(self.values["payload"])  # type: ignore[no-any-return]
+        """What else its kind needs; raises JobFailed when it is no JSON object."""
+        try:
+            payload = json.loads(self.values["payload"])
+        except ValueError:
+            payload = None
+        if not isinstance(payload, dict):
+            raise JobFailed(ErrorCode.WORKER_FAILURE, "the job's payload is no JSON object; ask for a new job")
+        return payload
 
     def progress(self) -> tuple[int, float]:
         """How far the job is."""

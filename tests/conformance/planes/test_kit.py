@@ -47,14 +47,18 @@ def test_the_example_keeps_the_rules() -> None:
         "REG-2",
         "PLANE-8",
         "LEASE-3",
+        "LEASE-4",
         "LEASE-6",
         "LEASE-8",
         "LEASE-9",
         "HASH-2",
         "HASH-3",
+        "HASH-7",
         "HASH-8",
         "HASH-9",
+        "HASH-10",
         "PATH-3",
+        "PATH-5",
     )
     *outcomes, scan = examine(Examination((sys.executable, str(EXAMPLE)), only=(*asked, "TRASH-2")))
     assert failures(outcomes) == {}
@@ -79,7 +83,7 @@ def test_our_own_plane_keeps_the_rules_when_it_is_killed(postgres_dsn: str, seed
 def seen_in(name: str, postgres: str | None = None) -> str:
     """What the kit says about a plane with a fault, asked about the rule that it breaks."""
     fault = FAULTS[name]
-    (outcome,) = examine(
+    outcomes = examine(
         Examination(
             (sys.executable, str(BROKEN), name),
             postgres=postgres if fault.on_postgres else None,
@@ -89,6 +93,7 @@ def seen_in(name: str, postgres: str | None = None) -> str:
             stops_early=True,
         )
     )
+    (outcome,) = [each for each in outcomes if each.rule == fault.rule]
     if any("a row that was to be there" in one for one in outcome.evidence):
         return "a row that was to be there is not"
     return outcome.rule if outcome.verdict is RuleVerdict.FAILED else f"{outcome.verdict}: {outcome.gaps}"
@@ -157,6 +162,13 @@ def test_a_program_that_is_no_plane_fails(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "REG-1       failed" in result.output
     assert json.loads((tmp_path / "out.json").read_text())["rules"][0]["verdict"] == "failed"
+
+
+def test_a_plane_that_stands_still_fails_whatever_it_is_asked_about() -> None:
+    result = CliRunner().invoke(app, ["conformance", "--rule", "SCAN-4", "--patience", "1", "--", "true"])
+    assert result.exit_code == 1
+    assert "REG-1       failed" in result.output
+    assert "SCAN-4      not covered" in result.output
 
 
 def test_what_cannot_be_examined_is_refused() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from errno import EACCES
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -370,6 +371,37 @@ def test_a_vanished_folder_fails_the_job_and_blames_no_file(shelf: Shelf) -> Non
     shelf.open()
     shelf.put(a=b"same", b=b"same")
     shelf.folder.rename(shelf.folder.with_name("unmounted"))
+    assert shelf.hash() == ("failed", "ROOT_UNAVAILABLE")
+    assert shelf.column("hash_error_count") == {"a": 0, "b": 0}
+
+
+@pytest.mark.parametrize("due", [True, False])
+def test_a_file_in_the_place_of_the_folder_fails_the_job_and_blames_no_file(shelf: Shelf, due: bool) -> None:
+    shelf.open()
+    shelf.put(**({"a": b"same", "b": b"same"} if due else {}))
+    if due:
+        shelf.folder.rename(shelf.folder.with_name("unmounted"))
+    else:
+        shelf.folder.rmdir()
+    shelf.folder.write_bytes(b"no folder")
+    assert shelf.hash() == ("failed", "ROOT_UNAVAILABLE")
+    assert set(shelf.column("hash_last_error").values()) <= {None}
+
+
+def test_a_folder_that_may_not_be_opened_fails_the_job_and_blames_no_file(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf.open()
+    shelf.put(a=b"same", b=b"same")
+    # The superuser may open every folder, so the operating system's answer is given here.
+    opens = os.open
+
+    def refusing(path: Any, flags: int, *rest: Any, **options: Any) -> int:
+        if path == shelf.folder:
+            raise PermissionError(EACCES, os.strerror(EACCES))
+        return opens(path, flags, *rest, **options)
+
+    monkeypatch.setattr(os, "open", refusing)
     assert shelf.hash() == ("failed", "ROOT_UNAVAILABLE")
     assert shelf.column("hash_error_count") == {"a": 0, "b": 0}
 

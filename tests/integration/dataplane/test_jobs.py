@@ -95,6 +95,17 @@ def test_a_job_that_fails_says_why(
     assert row(database, "a")[:3] == ("failed", code, message)
 
 
+@pytest.mark.parametrize("payload", ["nonsense", "[]"])
+def test_a_payload_that_is_no_object_fails_the_job_with_a_sentence(
+    database: Database, plane: Database, payload: str
+) -> None:
+    add(database, "a", payload=payload)
+    assert runner(plane, lambda job: job.report(len(job.payload), 1)).work()
+    status, code, message = row(database, "a")[:3]
+    assert (status, code) == ("failed", "WORKER_FAILURE")
+    assert message.startswith("the job's payload is no JSON object")
+
+
 def test_a_worker_that_lost_its_job_stores_nothing_more(
     database: Database, plane: Database, clock: ManualClock
 ) -> None:

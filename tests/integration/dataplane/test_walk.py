@@ -142,6 +142,16 @@ def test_a_path_that_does_not_stay_below_is_refused(path: str) -> None:
         check_relative(path)
 
 
+def test_a_file_in_the_trash_is_not_opened_as_one_of_the_library(tmp_path: Path) -> None:
+    make(tmp_path, ".kurabito-trash/1", "a/.kurabito-trash/2", "a/b/.kurabito-trash")
+    with Root(tmp_path) as root:
+        for path in (".kurabito-trash/1", "a/.kurabito-trash/2"):
+            with pytest.raises(PathEscapes):
+                root.open_file(path)
+        # Only a folder of that name is the trash.
+        os.close(root.open_file("a/b/.kurabito-trash"))
+
+
 def test_a_link_on_the_way_is_not_followed(tmp_path: Path) -> None:
     make(tmp_path, "outside/secret.mkv", "inside/folder/real.mkv")
     (tmp_path / "inside" / "way").symlink_to(tmp_path / "outside")

@@ -9,9 +9,18 @@ from kurabito.clock import SECOND
 from kurabito.conformance.checks.registry import check
 from kurabito.conformance.digests import edge_sample, whole_digest
 from kurabito.conformance.recording import Recording, Row
-from kurabito.conformance.scenarios.hashes import FAILURES_BEFORE, HOSTILE, SAMPLED_BEFORE, TROUBLE
+from kurabito.conformance.scenarios.hashes import (
+    FAILURES_BEFORE,
+    HOSTILE,
+    PIPE,
+    RELABELLED,
+    REWRITTEN,
+    SAMPLED_BEFORE,
+    TROUBLE,
+    WHILE,
+)
 from kurabito.conformance.scenarios.leases import HUGE_FILE
-from kurabito.protocol.terms import HASH_RETRY_SECONDS, READ_WHOLE
+from kurabito.protocol.terms import HASH_DOUBLINGS, HASH_RETRY_SECONDS, READ_WHOLE
 
 HASHING: Final = "hashing"
 _LIBRARIES: Final = (1, 2)
@@ -90,20 +99,57 @@ def only_equal_files_have_equal_hashes(run: Recording) -> Iterator[str]:
 
 @check("HASH-10", HASHING)
 def a_folder_that_is_gone_blames_no_file(run: Recording) -> Iterator[str]:
-    job = run.job("hash 3", "hash 3")
-    if (job["status"], job["error_code"]) != ("failed", "ROOT_UNAVAILABLE"):
-        yield f"the folder is not there, and the job is {job['status']} with {job['error_code']}"
-    if run.files("hash 3", 3) != run.files("due", 3):
-        yield "the folder is not there, and something was written about its files"
+    for library, what in ((3, "the folder is not there"), (4, "a file is where the folder was")):
+        job = run.job(f"hash {library}", f"hash {library}")
+        if (job["status"], job["error_code"]) != ("failed", "ROOT_UNAVAILABLE"):
+            yield f"{what}, and the job is {job['status']} with {job['error_code']}"
+        if run.files(f"hash {library}", library) != run.files("due", library):
+            yield f"{what}, and something was written about its files"
 
 
 @check("HASH-6", HASHING)
 def a_file_that_changed_has_no_hash(run: Recording) -> Iterator[str]:
-    row = run.files("hash 1", 1)["due/changed"]
-    if row["content_hash"] is not None:
-        yield "a file was hashed that is not the one that the row tells of"
-    if not str(row["hash_last_error"]).startswith("FILE_CHANGED"):
-        yield f"a file that changed has the error {row['hash_last_error']!r}"
+    for path, what in (("due/changed", "another mtime"), ("due/replaced", "another inode")):
+        row = run.files("hash 1", 1)[path]
+        if row["content_hash"] is not None:
+            yield f"a file with {what} than its row was hashed"
+        elif not str(row["hash_last_error"]).startswith("FILE_CHANGED"):
+            yield f"a file with {what} than its row has the error {row['hash_last_error']!r}"
+
+
+@check("HASH-2", HASHING)
+@check("HASH-7", HASHING)
+def another_algorithm_is_noticed(run: Recording) -> Iterator[str]:
+    moment = f"hash {RELABELLED}"
+    (library,) = run.rows(moment, "library_roots", id=RELABELLED)
+    row = run.files(moment, RELABELLED)[WHILE]
+    if row["hash_algorithm"] not in (None, library["algorithm"]):
+        yield f"the library had {library['algorithm']} when a hash with {row['hash_algorithm']} was written"
+
+
+@check("HASH-7", HASHING)
+@check("HASH-8", HASHING)
+def a_row_of_another_file_is_left(run: Recording) -> Iterator[str]:
+    row = run.files(f"hash {REWRITTEN}", REWRITTEN)[WHILE]
+    if row["hash_last_error"] is not None:
+        yield f"a row told of another file by the time its reading failed, and got {row['hash_last_error']!r}"
+    elif row["content_hash"] is not None and row["hashed_mtime_ns"] != row["mtime_ns"]:
+        yield "a row told of another file by the time it was read, and got the hash of the earlier one"
+
+
+@check("LEASE-4", HASHING)
+def the_work_renews_its_lease(run: Recording) -> Iterator[str]:
+    """Whatever the database: between the claim and the first finding there is a renewal, and no thread was due for one."""
+    for library in _LIBRARIES:
+        claimed = renewed = False
+        for write in run.writes:
+            if write.table == "jobs" and write.row["id"] == f"hash {library}":
+                renewed = claimed
+                claimed = True
+            elif write.table == "library_files" and claimed:
+                if not renewed:
+                    yield f"the first finding of 'hash {library}' came without a renewal since the claim: {write}"
+                break
 
 
 @check("HASH-7", HASHING)
@@ -121,8 +167,7 @@ def what_was_read_is_written_whole(run: Recording) -> Iterator[str]:
 
 @check("HASH-8", HASHING)
 def what_cannot_be_read_is_put_off(run: Recording) -> Iterator[str]:
-    failures = {"due/vanished": 0, "due/vanished often": FAILURES_BEFORE, "due/changed": 0}
-    for path, before in failures.items():
+    for path, before in {**FAILURES_BEFORE, "due/changed": 0}.items():
         row = run.files("hash 1", 1)[path]
         counts = path != "due/changed"
         code = "FILE_UNREADABLE" if counts else "FILE_CHANGED"
@@ -134,8 +179,9 @@ def what_cannot_be_read_is_put_off(run: Recording) -> Iterator[str]:
         if row["hash_error_count"] != before + counts:
             yield f"hash_error_count of {path!r} is {row['hash_error_count']} instead of {before + counts}"
         waits = (row["hash_retry_after"] - row["hash_last_error_at"]) / SECOND
-        if abs(waits - HASH_RETRY_SECONDS * 2**before) > 1:
-            yield f"{path!r} is tried again after {waits:g} s instead of {HASH_RETRY_SECONDS * 2**before}"
+        expected = HASH_RETRY_SECONDS * 2 ** min(before, HASH_DOUBLINGS)
+        if abs(waits - expected) > 1:
+            yield f"{path!r} is tried again after {waits:g} s instead of {expected}"
 
 
 @check("HASH-9", HASHING)
@@ -165,7 +211,7 @@ def no_path_leads_out(run: Recording) -> Iterator[str]:
 
 @check("PATH-5", HASHING)
 def a_pipe_stops_no_plane(run: Recording) -> Iterator[str]:
-    row = run.files("hash 1", 1)["due/pipe"]
+    row = run.files("hash 1", 1)[PIPE]
     if row["content_hash"] is not None or not str(row["hash_last_error"]).startswith("FILE_UNREADABLE: "):
         yield "a pipe is where a file was, and it was hashed or passed over"
 

@@ -10,9 +10,12 @@ from kurabito.conformance.checks.registry import check
 from kurabito.conformance.checks.scans import SCANNING, has_no_hash
 from kurabito.conformance.errors import NotApplicable
 from kurabito.conformance.recording import Recording, Row
+from kurabito.conformance.scenarios.scans import LINKS, RETURNED
 from kurabito.dataplane.files import births
 from kurabito.dataplane.files.births import Birth, Suspect
 
+_MOVED: Final = 4
+"""Those whose birth is before and near, and the two names of one file."""
 _FROM: Final = {"before": "a0", "after": "deep/er/and/deeper/x.bin", "near": ".hidden"}
 
 
@@ -37,8 +40,23 @@ def a_moved_file_keeps_its_row(run: Recording) -> Iterator[str]:
     if _FROM["before"] in after:
         yield "a moved file has a row at its old path, too"
     session = run.rows("second", "scan_sessions", job_id="second")[-1]
-    if session["moved_count"] != 2:
-        yield f"moved_count is {session['moved_count']} instead of 2"
+    if session["moved_count"] != _MOVED:
+        yield f"moved_count is {session['moved_count']} instead of {_MOVED}"
+    came = {row["id"] for row in after.values()} - {row["id"] for row in run.files("first").values()}
+    if session["added_count"] != len(came) + len(RETURNED):
+        yield (
+            f"added_count is {session['added_count']}; {len(came)} files were added and did not move, "
+            f"{len(RETURNED)} returned"
+        )
+
+
+@check("MOVE-1", SCANNING)
+def links_are_paired_in_order(run: Recording) -> Iterator[str]:
+    before, after = run.files("first"), run.files("second")
+    for number, path in enumerate(LINKS, start=1):
+        moved = after.get(f"moved/link {number}")
+        if moved is None or moved["id"] != before[path]["id"]:
+            yield f"{path!r}, name {number} of a file with two, was not paired with name {number} that came"
 
 
 @check("MOVE-3", SCANNING)
@@ -68,6 +86,9 @@ def a_file_that_returned(run: Recording) -> Iterator[str]:
         yield "a file that is back as it was is missing, or lost its hash"
     if other["is_missing"] or not has_no_hash(other):
         yield "another file at a path that was missing is missing, or has the old hash"
+    near = after["keep.tmp"]
+    if near["is_missing"] or not has_no_hash(near):
+        yield "a file that is back, and may be another one by its birth, is missing, or has the old hash"
 
 
 @check("CAND-1", SCANNING)

@@ -163,9 +163,10 @@ def a_session_is_ended(run: Recording) -> Iterator[str]:
 
 @check("SCAN-3", SCANNING)
 def an_empty_folder_is_no_proof(run: Recording) -> Iterator[str]:
-    yield from _failed_as(run, "empty", "ROOT_EMPTY")
-    if run.files("empty", 3)["known.mkv"]["is_missing"]:
-        yield "a file was marked missing because its library's folder is empty"
+    for name, what in (("empty", "is empty"), ("only folders", "has folders and no file")):
+        yield from _failed_as(run, name, "ROOT_EMPTY")
+        if run.files(name, 3)["known.mkv"]["is_missing"]:
+            yield f"a file was marked missing because its library's folder {what}"
 
 
 @check("SCAN-2", SCANNING)
@@ -204,6 +205,15 @@ def a_scan_goes_on_where_it_was(run: Recording) -> Iterator[str]:
     files = run.files("resumed", 5)
     if "z" not in files or files["a"]["size_bytes"] != 5:
         yield "a scan that was taken up did not go on behind resume_after"
+
+
+@check("SCAN-1", SCANNING)
+def a_session_begins_with_what_the_last_one_counted(run: Recording) -> Iterator[str]:
+    (first,) = run.rows("first", "scan_sessions", job_id="first")
+    writes = run.writes_to("scan_sessions", after="first", before="second")
+    begun = next(write.new for write in writes if write.operation == "INSERT")
+    if begun["total_paths"] != first["total_paths"]:
+        yield f"a session began with total_paths = {begun['total_paths']}; the last one had {first['total_paths']}"
 
 
 @check("SCAN-1", "killed")

@@ -3,31 +3,47 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from kurabito.conformance import trees
 from kurabito.conformance.digests import edge_sample
-from kurabito.conformance.errors import NotApplicable
+from kurabito.conformance.errors import NotApplicable, ScenarioStuck
 from kurabito.conformance.scenarios.scans import HOUR
 from kurabito.conformance.stage import ScenarioStage
+from kurabito.conformance.subject import LEASE_SECONDS, Subject
 from kurabito.db import Connection, Dialect
+from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.enums import HashAlgorithm
-from kurabito.protocol.terms import READ_WHOLE
+from kurabito.protocol.terms import HASH_DOUBLINGS, READ_WHOLE
 
-FAILURES_BEFORE: Final = 3
-"""How often one file could not be read before."""
+PIPE: Final = "due/pipe"
+_MOST_NAMED: Final = 5
+
+FAILURES_BEFORE: Final = MappingProxyType(
+    {"due/vanished": 0, "due/vanished often": 3, "due/vanished always": HASH_DOUBLINGS + 2}
+)
+"""How often files could not be read before."""
 TROUBLE: Final = (
-    "due/vanished",
-    "due/vanished often",
+    *FAILURES_BEFORE,
     "due/changed",
+    "due/replaced",
     "due/linked folder/secret",
     "due/link",
-    "due/pipe",
+    PIPE,
 )
 """Files that a scan saw and that are no longer what it saw."""
 SAMPLED_BEFORE: Final = "large/sampled before"
-HOSTILE: Final = ("../outside/secret", "due/../../outside/secret", "/etc/hostname")
+HOSTILE: Final = ("../outside/secret", "due/../../outside/secret", "/etc/hostname", f"{TRASH_FOLDER}/secret")
+RELABELLED, REWRITTEN = 5, 6
+"""Libraries with one file that takes a while: the library has another algorithm by then, or the row another mtime."""
+WHILE: Final = "takes a while"
+_SLOW_FILE: Final = 1 << 30
+_MEANWHILE: Final = 0.1
+_BEATS_SELDOM: Final = MappingProxyType({"KURABITO_HEARTBEAT_SECONDS": f"{LEASE_SECONDS / 2:g}"})
+"""So that a row which is renewed was renewed by the work."""
 
 
 def hash_files(stage: ScenarioStage) -> None:
@@ -49,12 +65,54 @@ def hash_files(stage: ScenarioStage) -> None:
     _cause_trouble(stage, folders[0])
     stage.library(3, folder=stage.folder / "not there", algorithm=algorithms[0])
     stage.file(3, "known", needs_hash=1)
+    in_its_place = stage.folder / "no folder"
+    in_its_place.write_bytes(b"a file where a library was")
+    stage.library(4, folder=in_its_place, algorithm=algorithms[0])
+    stage.file(4, "known", needs_hash=1)
     stage.reach("due")
-    stage.start_plane()
-    for number in (1, 2, 3):
+    plane = stage.start_plane(**_BEATS_SELDOM)
+    for number in (1, 2, 3, 4):
         stage.job(f"hash {number}", "hash", number)
-        stage.wait_for_job(f"hash {number}", "HASH-9")
+        _wait_for_hash(stage, number)
         stage.reach(f"hash {number}")
+    _change_meanwhile(stage, plane, algorithms[0])
+
+
+def _wait_for_hash(stage: ScenarioStage, library: int) -> None:
+    try:
+        stage.wait_for_job(f"hash {library}", "HASH-9")
+    except ScenarioStuck as stuck:
+        rows = stage.rows("library_files", "library_id = :id AND needs_hash = 1 AND is_missing = 0", id=library)
+        left = [row["relative_path"] for row in rows if row["hash_retry_after"] is None]
+        # Files may be read in any order, so a pipe that is left is what stopped it sooner than anything else.
+        rule = "PATH-5" if PIPE in left else stuck.rule
+        told = f"{PIPE!r} is a pipe and was not settled; " if PIPE in left else ""
+        raise ScenarioStuck(rule, f"{told}files that were still due: {left[:_MOST_NAMED]}; {stuck.evidence}") from None
+
+
+def _change_meanwhile(stage: ScenarioStage, plane: Subject, algorithm: str) -> None:
+    """Change what is known of a file while it is read. Had the plane not begun, it would do as it is told now."""
+    other = next(one.value for one in HashAlgorithm if one != algorithm)
+    for library in (RELABELLED, REWRITTEN):
+        folder = stage.library(library, algorithm=algorithm, hash_policy="all")
+        trees.write_hole(folder, WHILE, _SLOW_FILE)
+        seen = (folder / WHILE).stat()
+        known = {"size_bytes": seen.st_size, "mtime_ns": seen.st_mtime_ns, "inode": seen.st_ino, "device": seen.st_dev}
+        stage.file(library, WHILE, needs_hash=1, **known)
+        stage.job(f"hash {library}", "hash", library)
+        stage.wait_for_claim(f"hash {library}")
+        time.sleep(_MEANWHILE)
+        stage.freeze(plane)
+        if library == RELABELLED:
+            stage.write("UPDATE library_roots SET algorithm = :algorithm WHERE id = :id", algorithm=other, id=library)
+        else:
+            os.utime(folder / WHILE, ns=(trees.OLD_NS, trees.OLD_NS))
+            stage.write(
+                "UPDATE library_files SET mtime_ns = :mtime WHERE library_id = :id", mtime=trees.OLD_NS, id=library
+            )
+        plane.thaw()
+        stage.wait_for_job(f"hash {library}", "HASH-7")
+        stage.reach(f"hash {library}")
 
 
 def _plant_trouble(folder: Path, outside: Path) -> None:
@@ -69,23 +127,26 @@ def _cause_trouble(stage: ScenarioStage, folder: Path) -> None:
     """Change files behind the back of their rows, and rows behind the back of their files."""
     due = folder / "due"
     outside = stage.folder / "outside"
-    for name in ("vanished", "vanished often", "link", "pipe"):
-        (due / name).unlink()
+    for name in (*FAILURES_BEFORE, PIPE, "due/link"):
+        (folder / name).unlink()
+    # Alike in all but its inode, which is another one while both are there.
+    trees.write(folder, b"due/another", b"trouble" * 3)
+    (due / "another").rename(due / "replaced")
     trees.write(folder, b"due/changed", b"changed" * 3, trees.OLD_NS + 1)
     (due / "link").symlink_to(outside / "secret")
-    os.mkfifo(due / "pipe")
+    os.mkfifo(folder / PIPE)
     (due / "linked folder" / "secret").unlink()
     (due / "linked folder").rmdir()
     (due / "linked folder").symlink_to(outside)
-    stage.write(
-        "UPDATE library_files SET hash_error_count = :count WHERE relative_path = 'due/vanished often'",
-        count=FAILURES_BEFORE,
-    )
+    for path, count in FAILURES_BEFORE.items():
+        failed = "UPDATE library_files SET hash_error_count = :count WHERE relative_path = :path"
+        stage.write(failed, path=path, count=count)
     stage.write(
         "UPDATE library_files SET hash_retry_after = :at WHERE relative_path = 'due/later'", at=stage.now() + HOUR
     )
     stage.write("UPDATE library_files SET is_missing = 1 WHERE relative_path = 'due/missing'")
     _settle_a_twin(stage)
+    trees.write(folder / TRASH_FOLDER, b"secret", b"trouble" * 3)
     stage.database.write_blocking(_allow_any_path)
     for path in HOSTILE:
         stage.file(1, path, size_bytes=21, mtime_ns=trees.OLD_NS, needs_hash=1)

@@ -40,7 +40,9 @@ def lose_leases(stage: ScenarioStage) -> None:
         _lose(stage, plane, "long", "cancelled", "status = 'cancelled', lease_expires_at = NULL")
         # Another library's, so that what is written about the first one is not about this.
         stage.job("short", "hash", 2)
-        stage.wait_for_job("short", "LEASE-8")
+        stage.wait_for_job(
+            "short", "LEASE-8", "an end of the work on a job whose lease was lost, and then of another job"
+        )
         stage.reach("went on")
         _lose(stage, plane, "taken", "taken", f"worker_id = '{_LIVING}#fedcba9876543210'")
         beats = _lives(stage)

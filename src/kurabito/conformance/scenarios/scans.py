@@ -12,8 +12,18 @@ from kurabito.conformance.scenarios import rescans
 from kurabito.conformance.stage import ScenarioStage, listed
 
 HOUR: Final = 3600 * SECOND
-HASHED: Final = {"hash_algorithm": "blake3", "content_hash": bytes(range(32)), "needs_hash": 0}
+HASHED: Final = {
+    "hash_algorithm": "blake3",
+    "content_hash": bytes(range(32)),
+    "edge_hash": bytes(32),
+    "shared_inode": 7,
+    "needs_hash": 0,
+}
 """What the kit gives files before the second scan, to see where it stays."""
+RETURNED: Final = ("raw/a.mkv", "a.PART", "keep.tmp")
+"""Files that were missing and are there again: as it was, as another file, and one that may be either."""
+LINKS: Final = ("links/1", "links/2")
+"""Two names of one file, which move."""
 MOVES: Final = {"before": HOUR, "after": -HOUR, "near": 0}
 """When a file that moves was last known, as the kit says, by what its birth is then."""
 
@@ -28,6 +38,7 @@ def scan(stage: ScenarioStage) -> None:
     folder = stage.library(1, ignored=listed(trees.IGNORED))
     stage.recording.planted = trees.plant_odd_tree(folder, stage.folder / "outside")
     _move_state_into(stage, folder)
+    _add_links_and_folders(stage, folder)
     other = stage.library(2)
     trees.write(other, b"of the same size", b"q" * 100)
     stage.job("other", "scan", 2)
@@ -58,6 +69,15 @@ def _move_state_into(stage: ScenarioStage, folder: Path) -> None:
     stage.recording.planted.append(trees.Planted(b"state of kurabito/thumbs/a.jpg", None, "SCAN-4"))
 
 
+def _add_links_and_folders(stage: ScenarioStage, folder: Path) -> None:
+    """One file with two names; and folders behind the last file, which count like others."""
+    first, second = LINKS
+    trees.write(folder, first.encode(), b"a file with two names")
+    (folder / second).hardlink_to(folder / first)
+    stage.recording.planted += [trees.Planted(name.encode(), name, "SCAN-4") for name in LINKS]
+    (folder / "\U0001f4c1" / "in it").mkdir(parents=True)
+
+
 def _change(stage: ScenarioStage, folder: Path) -> None:
     """Change, remove, move and bring back files between two scans."""
     now = stage.now()
@@ -71,8 +91,7 @@ def _change(stage: ScenarioStage, folder: Path) -> None:
         "deep/er/and/deeper/x.bin",
         ".hidden",
         "c1.log",
-        "raw/a.mkv",
-        "a.PART",
+        *RETURNED,
         "back\\slash",
     ):
         stage.write(
@@ -90,8 +109,11 @@ def _change(stage: ScenarioStage, folder: Path) -> None:
     for path, (birth, moment) in zip(("a0", "deep/er/and/deeper/x.bin", ".hidden"), MOVES.items(), strict=True):
         (folder / path).rename(folder / "moved" / birth)
         stage.write("UPDATE library_files SET hashed_at = :at WHERE relative_path = :path", at=now + moment, path=path)
-    # These were missing and are there again: one as it was, one as another file.
-    stage.write("UPDATE library_files SET is_missing = 1 WHERE relative_path IN ('raw/a.mkv', 'a.PART')")
+    for number, path in enumerate(LINKS, start=1):
+        (folder / path).rename(folder / "moved" / f"link {number}")
+    for path in RETURNED:
+        stage.write("UPDATE library_files SET is_missing = 1 WHERE relative_path = :path", path=path)
+    stage.write("UPDATE library_files SET hashed_at = :at WHERE relative_path = 'keep.tmp'", at=now)
     trees.write(folder, b"a.PART", b"another file", trees.OLD_NS + 2)
     trees.write(folder, b"new", b"n" * 77)
     # In a database that was taken over from another program these may not be there.
@@ -108,6 +130,8 @@ def _scan_what_is_gone(stage: ScenarioStage) -> None:
     stage.library(3)
     stage.file(3, "known.mkv")
     scan_as(stage, "empty", 3)
+    (stage.recording.folders[3] / "only" / "folders").mkdir(parents=True)
+    scan_as(stage, "only folders", 3)
     stage.library(4, folder=stage.folder / "never there")
     stage.file(4, "known.mkv")
     scan_as(stage, "unavailable", 4)

@@ -98,7 +98,8 @@ WHERE id = :file_id;
 -- name: read_again
 UPDATE library_files
 SET needs_hash = 1, edge_hash = NULL, hash_algorithm = NULL, content_hash = NULL, hashed_size_bytes = NULL,
-    hashed_mtime_ns = NULL, hashed_at = NULL, shared_inode = NULL, updated_at = :now
+    hashed_mtime_ns = NULL, hashed_at = NULL, hash_error_count = 0, hash_last_error = NULL, hash_last_error_at = NULL,
+    hash_retry_after = NULL, shared_inode = NULL, updated_at = :now
 WHERE id = :id;
 
 -- name: add_entry

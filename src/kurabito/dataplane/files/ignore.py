@@ -9,12 +9,14 @@ shows/**/raw/   any number of folders in between
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final, Self
 
+from kurabito.dataplane.errors import PatternsUnreadable
 from kurabito.protocol.terms import IGNORED
 
 _WILD: Final = re.compile(r"[*?]")
@@ -52,6 +54,19 @@ class Ignored:
         self._rules = [rule for rule in map(_Rule.of, (*IGNORED, *self.patterns)) if rule.parts]
         # A first look that costs next to nothing, because nearly all folders have none of them.
         self._traces = {_trace(rule.parts[-1]) for rule in self._rules if rule.ignores}
+
+    @classmethod
+    def stored(cls, text: str) -> Self:
+        """The patterns as a library's row has them, a JSON list; raises PatternsUnreadable."""
+        try:
+            patterns = json.loads(text)
+        except ValueError:
+            patterns = None
+        if not isinstance(patterns, list) or not all(isinstance(pattern, str) for pattern in patterns):
+            raise PatternsUnreadable(
+                "the ignored names of the library are no JSON list of texts; set them once more in its settings"
+            )
+        return cls(patterns)
 
     def keep(self, folder: str, names: list[str]) -> list[str]:
         """The names of a folder that are not passed over; `folder` is the path before them, and folders end with a slash."""

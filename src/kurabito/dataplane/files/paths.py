@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from kurabito.dataplane.errors import PathEscapes, RootUnavailable
+from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.terms import LONGEST_PATH
 
 _BASE: Final = 0xEF00
@@ -98,10 +99,13 @@ class Root:
             return False
 
     def open_file(self, relative_path: str) -> int:
-        """A descriptor for reading a file; raises PathEscapes and OSError."""
+        """A descriptor for reading a file of the library; raises PathEscapes and OSError."""
         folder, _, name = relative_path.rpartition("/")
-        if folder != self._folder_of_last or name in _NO_NAMES or "\0" in name:
+        is_beside_last = folder == self._folder_of_last and len(relative_path) <= LONGEST_PATH
+        if not is_beside_last or name in _NO_NAMES or "\0" in name:
             *folders, name = check_relative(relative_path)
+            if TRASH_FOLDER in folders:
+                raise PathEscapes(f"{shown(relative_path)!r} leads into the trash, which belongs to no library")
             self.open_folder(folders)
             self._folder_of_last = folder
         return os.open(as_name(name), _FILE, dir_fd=self._open[-1][1])

@@ -14,9 +14,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Final, TypeVar
 
 from kurabito.clock import SECOND, Clock, SystemClock
+from kurabito.dataplane.errors import RootUnavailable
+from kurabito.dataplane.files.paths import Root
+from kurabito.dataplane.files.walk import Identity, identity_of
 from kurabito.dataplane.hashing import store
 from kurabito.dataplane.hashing.large_files import TURN, LargeFile, reading_in_turns
 from kurabito.dataplane.hashing.store import FileToHash, HashedLibrary
@@ -106,7 +110,7 @@ class _Hashing:
         self._pool = pool
         self._turn = turn
         self._is_late = is_late
-        self._identity = _identity(library.folder)
+        self._identity = _opened(library.folder)
         self._total = job.read(lambda conn: store.count_waiting(conn, job.library_id))
         self._done = 0
         self._taken = _Taken()
@@ -194,7 +198,7 @@ class _Hashing:
         self._write_at = time.monotonic() + _BETWEEN_WRITES
         if not taken.count:
             return
-        if taken.problems and _identity(self._library.folder) != self._identity:
+        if taken.problems and not _is_in_place(self._library.folder, self._identity):
             raise JobFailed(
                 ErrorCode.ROOT_UNAVAILABLE,
                 f"the folder {self._library.folder} is not the one it was when this began; is its disk still there?",
@@ -258,13 +262,19 @@ def _portions(rows: list[FileToHash], *, whole: bool) -> Iterator[_Portion]:
     yield from ((whole, [row]) for row in large)
 
 
-def _identity(folder: str) -> tuple[int, int]:
-    """Which folder it is; another one when its disk was taken away."""
+def _opened(folder: str) -> Identity:
+    """Which folder it is, seen through an open one: what cannot be opened, or is no folder, says nothing about its files."""
+    try:
+        with Root(Path(folder)) as root:
+            return identity_of(root.fd)
+    except RootUnavailable as gone:
+        raise JobFailed(ErrorCode.ROOT_UNAVAILABLE, str(gone)) from None
+
+
+def _is_in_place(folder: str, identity: Identity) -> bool:
+    """Whether that folder is still at its path; another one, or none, is there when its disk was taken away."""
     try:
         found = os.stat(folder)  # noqa: PTH116 - only the numbers are wanted
-    except OSError as problem:
-        raise JobFailed(
-            ErrorCode.ROOT_UNAVAILABLE,
-            f"the folder {folder} cannot be read: {problem.strerror}; is the disk there, and the share mounted?",
-        ) from None
-    return found.st_dev, found.st_ino
+    except OSError:
+        return False
+    return (found.st_dev, found.st_ino) == identity

@@ -6,7 +6,6 @@ seen is only noted. At the end, and only if everything could be read, it is move
 
 from __future__ import annotations
 
-import json
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Generator
@@ -15,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from kurabito.dataplane.errors import RootUnavailable
+from kurabito.dataplane.errors import PatternsUnreadable, RootUnavailable
 from kurabito.dataplane.files.ignore import Ignored
 from kurabito.dataplane.files.paths import Root
 from kurabito.dataplane.files.walk import Entry, Identity, path_of
@@ -49,7 +48,8 @@ _MARK_EVERY: Final = 20
 class _Library:
     id: int
     folder: Path
-    ignored: Ignored
+    ignored: str
+    """A JSON list of patterns, as the row has it."""
     hashes_all: bool
     """Every file is hashed, and not only what may have an equal."""
     is_new: bool
@@ -68,6 +68,8 @@ class Scanner:
     def __call__(self, job: LeasedJob) -> None:
         library = job.read(lambda conn: _find_library(conn, job.library_id))
         session = job.write(lambda conn: scan_session.begin(conn, job.id, library.id))
+        # What an earlier worker saw counts before this one has seen anything.
+        job.report(session.paths, session.progress)
         if session.status is ScanStatus.SUCCEEDED:
             # The worker that finished it did not live to say so.
             return
@@ -76,13 +78,17 @@ class Scanner:
                 adopt_trash(job, library.id, library.folder)
             with Root(library.folder) as root, PacedWriter(job, self._chunk) as writer:
                 encodes = not library.is_new
-                target = ScanTarget(root, library.ignored, self._closed(), encodes, min(PIECE, self._chunk))
+                target = ScanTarget(
+                    root, Ignored.stored(library.ignored), self._closed(), encodes, min(PIECE, self._chunk)
+                )
                 walk = SharedWalk(target, self._walkers, job.check)
                 _Scan(job, library, session, root, writer, walk).run(self._prefetch)
         except (LeaseLost, Stopped):
             raise
         except RootUnavailable as gone:
             raise _failed(job, session, ErrorCode.ROOT_UNAVAILABLE, str(gone)) from gone
+        except PatternsUnreadable as odd:
+            raise _failed(job, session, ErrorCode.WORKER_FAILURE, str(odd)) from odd
         except JobFailed as failed:
             raise _failed(job, session, failed.error_code, str(failed)) from failed
 
@@ -130,7 +136,8 @@ class _Scan:
                         self._add(chunk)
                     else:
                         self._compare(chunk, is_known=is_known)
-                    self._job.report(self._session.paths, self._session.progress)
+                # Also behind the last file there may be folders.
+                self._job.report(self._session.paths, self._session.progress)
         self._note_what_is_left()
         self._settle()
 
@@ -271,7 +278,7 @@ def _find_library(conn: Connection, library: int | None) -> _Library:
     return _Library(
         id=library,
         folder=Path(root_path),
-        ignored=Ignored(json.loads(ignored)),
+        ignored=ignored,
         hashes_all=policy == HashPolicy.ALL,
         is_new=not has_files,
     )

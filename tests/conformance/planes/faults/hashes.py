@@ -11,6 +11,7 @@ from kurabito.dataplane.hashing import job, store
 from kurabito.dataplane.hashing.store import HashedLibrary
 from kurabito.dataplane.readers.pool import MOST_FILES
 from kurabito.protocol.enums import HashAlgorithm
+from kurabito.protocol.terms import HASH_DOUBLINGS
 
 _SQL = store._SQL
 
@@ -184,7 +185,8 @@ def takes_alike_for_equal() -> None:
 
 @fault("HASH-10")
 def blames_files_for_their_folder() -> None:
-    put(job, "_identity", lambda _: (0, 0))
+    put(job, "_opened", lambda _: (0, 0))
+    put(job, "_is_in_place", lambda *_: True)
 
 
 @fault("HASH-11")
@@ -199,3 +201,40 @@ def settles_large_files_unread() -> None:
             ask(hashing, portion)
 
     put(job._Hashing, "_ask", ask_or_guess)
+
+
+@fault("HASH-6")
+def does_not_compare_inodes() -> None:
+    put(job, "_wanted", lambda row: (row.relative_path, row.size_bytes, row.mtime_ns, None, None))
+
+
+@fault("HASH-8")
+def doubles_for_ever() -> None:
+    edit(_SQL, "note_problems", f"hash_error_count < {HASH_DOUBLINGS}", "hash_error_count < 60")
+
+
+@fault("HASH-8")
+def blames_a_row_of_another_file() -> None:
+    edit(_SQL, "note_problems", "AND library_files.mtime_ns = :mtime_ns", "AND :mtime_ns <> 0")
+
+
+@fault("HASH-2")
+def keeps_to_the_algorithm_of_the_beginning() -> None:
+    def note(hashing: Any, conn: Any, found: Any) -> None:
+        store.note_contents(conn, found, hashing._library.algorithm)
+
+    put(job._Hashing, "_note_contents", note)
+
+
+@fault("PATH-5")
+def waits_for_the_writer_of_a_pipe() -> None:
+    ask = job._Hashing._ask
+
+    def ask_but_pipes(hashing: Any, portion: Any) -> None:
+        _, rows = portion
+        while any(row.relative_path.endswith("pipe") for row in rows):
+            hashing._job.check()
+            hashing._job.wait(0.1)
+        ask(hashing, portion)
+
+    put(job._Hashing, "_ask", ask_but_pipes)

@@ -51,6 +51,15 @@ def stores_without_its_lease() -> None:
     put(LeasedRow, "check", nothing)
 
 
+@fault("LEASE-4")
+def leaves_renewals_to_its_thread() -> None:
+    def write(row: Any, fn: Any, *, durable: bool = True) -> Any:
+        row.check()
+        return row._database.write_blocking(fn, durable=durable)
+
+    put(LeasedRow, "write", write)
+
+
 @fault("LEASE-5")
 def keeps_its_lease_at_the_end() -> None:
     jobs.FINISH_COLUMNS["lease_expires_at"] = ":now + 1000000"

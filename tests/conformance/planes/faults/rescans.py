@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import Any
 
-from tests.conformance.planes.faults.fault import edit, fault, nothing, put
+from tests.conformance.planes.faults.fault import Proxy, edit, fault, nothing, put
 
+from kurabito.dataplane.files import ignore
+from kurabito.dataplane.files.births import Birth
 from kurabito.dataplane.removal.sidecar import Sidecar
-from kurabito.dataplane.scan import finish, known_files, scanner, session, trash_adoption
+from kurabito.dataplane.scan import comebacks, finish, known_files, scanner, session, trash_adoption
+from kurabito.dataplane.scan.comebacks import Comeback
 from kurabito.dataplane.scan.finish import SizeIndex
 from kurabito.dataplane.scan.queries import SQL
 from kurabito.dataplane.scan.session import ScanProgress
@@ -94,3 +98,68 @@ def looks_for_candidates_only_after_changes() -> None:
 def has_files_wait_for_nothing() -> None:
     put(SizeIndex, "to_hash", lambda _, seen: set(seen.sizes))
     put(finish, "choose_candidates", nothing)
+
+
+@fault("MOVE-5")
+def trusts_what_returns_with_a_birth_that_is_near() -> None:
+    put(comebacks, "_JUDGED", {**comebacks._JUDGED, Birth.NEAR: Comeback.SAME})
+
+
+@fault("MOVE-1")
+def pairs_links_from_the_end() -> None:
+    edit(
+        SQL, "moved_files", "ORDER BY id) AS place", "ORDER BY CASE finding WHEN 'added' THEN -id ELSE id END) AS place"
+    )
+
+
+@fault("MOVE-4")
+def counts_what_moved_as_added() -> None:
+    def count(conn: Any, of: Any, **counts: int) -> None:
+        session.count(conn, of, **{name: max(0, number) for name, number in counts.items()})
+
+    put(finish, "scan_session", Proxy(session, count=count))
+
+
+@fault("SCAN-10")
+def keeps_the_inode_that_a_changed_file_shared() -> None:
+    edit(SQL, "change_files", "shared_inode = NULL", "shared_inode = shared_inode")
+
+
+@fault("SCAN-1")
+def begins_without_a_total() -> None:
+    edit(SQL, "begin_session", "AND status = 'succeeded'", "AND status = 'succeeded' AND 1 = 0")
+
+
+@fault("SCAN-3")
+def believes_a_tree_without_files() -> None:
+    note = scanner._Scan._note_what_is_left
+
+    def note_all(scan: Any) -> None:
+        scan._session.files += 1
+        note(scan)
+        scan._session.files -= 1
+
+    put(scanner._Scan, "_note_what_is_left", note_all)
+
+
+@fault("IGNORE-1")
+def takes_a_caret_for_not() -> None:
+    put(ignore, "fnmatchcase", lambda name, pattern: fnmatchcase(name, pattern.replace("[^", "[!")))
+
+
+@fault("PROGRESS-1")
+def does_not_count_the_last_folders() -> None:
+    run = scanner._Scan.run
+
+    def run_and_forget(scan: Any, prefetch: Any) -> None:
+        report, count, chunks = scan._job.report, scan._count, []
+
+        def count_and_keep(chunk: Any) -> None:
+            chunks.append(chunk)
+            count(chunk)
+
+        scan._count = count_and_keep
+        scan._job.report = lambda *done: report(*done) if chunks[-1].count else None
+        run(scan, prefetch)
+
+    put(scanner._Scan, "run", run_and_forget)

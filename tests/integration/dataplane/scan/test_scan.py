@@ -183,9 +183,9 @@ def test_progress_goes_by_what_the_last_scan_counted(shelf: Shelf) -> None:
 
     for number in range(11):
         shelf.write(f"folder/{number:02}.mkv")
-    assert scan_and_listen() == [(5, 0.0), (9, 0.0), (12, 0.0)]
+    assert scan_and_listen() == [(0, 0.0), (5, 0.0), (9, 0.0), (12, 0.0), (12, 0.0)]
     shelf.write("folder/zz.mkv")
-    assert scan_and_listen() == [(5, 5 / 12), (9, 9 / 12), (13, 13 / 12)]
+    assert scan_and_listen() == [(0, 0.0), (5, 5 / 12), (9, 9 / 12), (13, 13 / 12), (13, 13 / 12)]
     assert shelf.ask("SELECT total_paths FROM scan_sessions ORDER BY id") == [(12,), (13,)]
 
 

@@ -167,7 +167,7 @@ def test_a_scan_that_is_done_is_not_done_again(shelf: Shelf) -> None:
     shelf.again(job)
     _work(shelf)
     assert shelf.ask("SELECT status FROM scan_sessions") == [("succeeded",)]
-    assert shelf.ask("SELECT status FROM jobs") == [("completed",)]
+    assert shelf.ask("SELECT status, processed_items FROM jobs") == [("completed", 1)]
 
 
 def test_a_scan_that_was_given_up_is_closed_by_the_next(shelf: Shelf, dying: type[Dying]) -> None:

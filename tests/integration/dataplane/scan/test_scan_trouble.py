@@ -42,7 +42,7 @@ def scanner_that(shelf: Shelf, do: Callable[[], None]) -> Callable[[LeasedJob], 
 
         def reporting(processed: int, progress: float) -> None:
             report(processed, progress)
-            if left:
+            if processed and left:
                 left.pop()()
 
         job.report = reporting  # type: ignore[method-assign]
@@ -132,6 +132,23 @@ def test_a_removed_library_fails_its_scan(shelf: Shelf) -> None:
     assert shelf.ask("SELECT status, error_code FROM jobs") == [("failed", "ROOT_UNAVAILABLE")]
 
 
+@pytest.mark.parametrize("ignored", ["[1]", "{}", "nonsense"])
+def test_ignored_names_that_are_no_list_of_texts_fail_the_scan_with_a_sentence(shelf: Shelf, ignored: str) -> None:
+    shelf.change("UPDATE library_roots SET ignored = :ignored", ignored=ignored)
+    status, code, message = shelf.scan()
+    assert (status, code) == ("failed", "WORKER_FAILURE")
+    assert message.startswith("the ignored names of the library are no JSON list of texts")
+    assert shelf.session("status, error_code, error_message") == ("failed", code, message)
+
+
+def test_folders_behind_the_last_file_count_in_the_items_of_the_job(shelf: Shelf) -> None:
+    shelf.write("a/1.mkv")
+    (shelf.folder / "b" / "c").mkdir(parents=True)
+    assert shelf.scan() == DONE
+    assert shelf.session("files_seen, directories_seen") == (1, 3)
+    assert shelf.ask("SELECT processed_items FROM jobs") == [(4,)]
+
+
 @pytest.fixture
 def public_folder(shelf: Shelf) -> Iterator[Path]:
     """A place for the library that a user without any rights comes to; pytest's own is for its owner only."""
@@ -191,6 +208,43 @@ def test_what_cannot_be_read_is_told_and_nothing_is_taken_for_missing(shelf: She
     assert shelf.scan() == DONE
     assert shelf.missing() == {"c.mkv"}
     assert shelf.session("error_code, error_count") == (None, 0)
+
+
+@pytest.mark.usefixtures("public_folder")
+def test_a_folder_that_a_successor_may_not_open_any_more_loses_none_of_its_files(shelf: Shelf) -> None:
+    """The scan goes on in the middle of that folder: its path is not behind the one at which the first worker ended."""
+    for name in ("a/1.mkv", "a/3.mkv", "b.mkv"):
+        shelf.write(name)
+    assert shelf.scan() == DONE
+    # Its threads connect now, and not as another user later.
+    scanner = Scanner(shelf.state, chunk=1)
+    assert shelf.scan(scanner) == DONE
+    connect(shelf.plane, 4)
+    job = shelf.begin()
+    shelf.change(
+        "INSERT INTO scan_sessions (job_id, library_id, started_at, files_seen, directories_seen, resume_after) "
+        "VALUES (:job, :library, :now, 2, 1, 'a/2.mkv')",
+        job=job,
+        library=shelf.id,
+    )
+    (shelf.folder / "a").chmod(0)
+
+    def execute(job: LeasedJob) -> None:
+        with without_privileges():
+            scanner(job)
+
+    try:
+        assert shelf.work(execute)
+    finally:
+        (shelf.folder / "a").chmod(0o755)
+    assert shelf.missing() == set()
+    assert shelf.session("status, error_code, error_count, files_seen, directories_seen") == (
+        "succeeded",
+        "SCAN_INCOMPLETE",
+        1,
+        3,
+        1,
+    )
 
 
 def test_a_hostile_tree_is_scanned_and_not_left(shelf: Shelf) -> None:
