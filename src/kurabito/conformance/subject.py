@@ -20,6 +20,7 @@ HEARTBEAT_SECONDS: Final = 0.5
 """What a plane is told: nothing has to be waited for that is longer than needed."""
 _TAIL: Final = 600
 _STOPS_IN: Final = 0.001
+_STOPS_WITHIN: Final = 2.0
 NO_MORE: Final[Mapping[str, str]] = MappingProxyType({})
 _DROP_FROM_BOUNDING_SET: Final = 24
 _OVERRIDE_MODES: Final = (1, 2)
@@ -65,8 +66,11 @@ class ExaminedProcess:
     def freeze(self) -> None:
         """Have it stand still, with all its threads: on a busy machine that takes a moment."""
         self._signal(signal.SIGSTOP)
-        while not self.has_ended and not os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WNOHANG):
+        while not self._stands_still():
+            # In the middle of starting another program it waits for that one, which stands still already.
+            self.thaw()
             time.sleep(_STOPS_IN)
+            self._signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
         """Have it go on."""
@@ -92,6 +96,14 @@ class ExaminedProcess:
         """The same at a chosen moment."""
         time.sleep(seconds)
         self.kill()
+
+    def _stands_still(self) -> bool:
+        given_up_at = time.monotonic() + _STOPS_WITHIN
+        while not self.has_ended and not os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WNOHANG):
+            if time.monotonic() > given_up_at:
+                return False
+            time.sleep(_STOPS_IN)
+        return True
 
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):

@@ -24,7 +24,7 @@ UNANSWERED = {
     "MissingExtra", "StateInUse",
     "NotADatabase", "DatabaseTooNew", "MigrationChanged", "ForeignTables", "RowsWouldBeLost", "UniqueConflict",
     "WorkerFailed", "PayloadError", "HandlerProcessDied",
-    "PathEscapes", "RootUnavailable", "NothingAnswered", "ValueUnknown", "ScenarioStuck", "NotApplicable",
+    "RelinkFailed", "PatternsUnreadable", "PathEscapes", "RootUnavailable", "NothingAnswered", "ValueUnknown", "ScenarioStuck", "NotApplicable",
 }  # fmt: skip
 
 # Signals that are raised and caught inside one package stand beside what raises them.

@@ -10,27 +10,34 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from kurabito.db import Connection, Database, Queries, Query
 from kurabito.metadata.dumps.join import JOIN, IndexContent, Joined, content_of_dumps
 from kurabito.metadata.dumps.store import BATCH, editions, note_joined
 
-Row = tuple[Any, ...]
+Values = tuple[Any, ...]
+"""A row as it is compared: its first value is what it is about."""
 Report = Callable[[int, int], object]
 """Is told how many changes were written, and how many there are."""
 
 _SQL: Final = Queries("kurabito.metadata.dumps", "changes.sql")
 _MOST_TRIES: Final = 5
+_KEPT: Final = 5
+"""The ids and titles of a completion, behind its key."""
+_key: Final = itemgetter(0)
+_name_and_entry: Final = itemgetter(0, 1)
+_source: Final = itemgetter(2)
 
 
 class IndexChange(NamedTuple):
     """Rows that leave a table and rows that come into it, in one transaction."""
 
     forget: Query | None
-    gone: list[Row]
+    gone: list[Values]
     add: Query
-    new: list[Row]
+    new: list[Values]
 
 
 class IndexMoved(Exception):
@@ -54,41 +61,42 @@ def bring_up_to_date(database: Database, report: Report = lambda _done, _total: 
     raise AssertionError
 
 
-def _plan(conn: Connection) -> tuple[Row, IndexContent, list[IndexChange]]:
+def _plan(conn: Connection) -> tuple[Values, IndexContent, list[IndexChange]]:
     content = content_of_dumps(conn)
     return _stamp(conn), content, list(_changes(conn, content))
 
 
 def _changes(conn: Connection, content: IndexContent) -> Iterator[IndexChange]:
     """New entries first, then names, and at last the entries that are gone: a name never leads to none."""
-    old, new = _rows(conn, _SQL.entries), {tuple(row) for row in content.entries}
-    ids = {row[0] for row in new}
-    replaced = [row for row in old - new if row[0] in ids]
+    old, new = _rows(conn, _SQL.entries), {tuple(entry) for entry in content.entries}
+    ids = set(map(_key, new))
+    replaced = [entry for entry in old - new if _key(entry) in ids]
     # An entry is written with what completes it.
-    completed = {row[0]: tuple(row) for row in content.completions}
-    for batch in _batches(sorted(new - old, key=_first)):
-        gone = [row for row in replaced if row[0] in {one[0] for one in batch}]
+    completed = {_key(entry): tuple(entry) for entry in content.completions}
+    for batch in _batches(sorted(new - old, key=_key)):
+        written = set(map(_key, batch))
+        gone = [entry for entry in replaced if _key(entry) in written]
         yield IndexChange(_SQL.forget_entries, gone, JOIN.add_entries, batch)
-    known = {row[0]: row for row in _rows(conn, _SQL.completions)}
-    rewritten = {row[0] for row in new - old}
-    lacking = [row for row in completed.values() if row[0] in rewritten or _adds(known.get(row[0]), row)]
+    known = {_key(entry): entry for entry in _rows(conn, _SQL.completions)}
+    rewritten = set(map(_key, new - old))
+    lacking = [entry for key, entry in completed.items() if key in rewritten or _adds(known.get(key), entry)]
     for batch in _batches(lacking):
         yield IndexChange(None, [], JOIN.complete, batch)
-    own = {row for row in _rows(conn, _SQL.titles) if row[2] != "bangumi-data"}
-    named = {row[:2] for row in _rows(conn, _SQL.titles)} - {row[:2] for row in own}
-    titles = {tuple(row) for row in content.titles if tuple(row[:2]) not in named}
+    own = {title for title in _rows(conn, _SQL.titles) if _source(title) != "bangumi-data"}
+    named = set(map(_name_and_entry, _rows(conn, _SQL.titles))) - set(map(_name_and_entry, own))
+    titles = {tuple(title) for title in content.titles if _name_and_entry(title) not in named}
     yield from _by_key(own, titles, _SQL.forget_titles, JOIN.add_titles)
     yield from _by_key(_rows(conn, _SQL.sounds), set(content.sounds), _SQL.forget_sounds, JOIN.add_sounds)
-    offsets = {tuple(row) for row in content.offsets}
+    offsets = {tuple(offset) for offset in content.offsets}
     yield from _by_key(_rows(conn, _SQL.offsets), offsets, _SQL.forget_offsets, JOIN.add_offsets)
-    for batch in _batches(sorted((row for row in old if row[0] not in ids), key=_first)):
+    for batch in _batches(sorted((entry for entry in old if _key(entry) not in ids), key=_key)):
         yield IndexChange(_SQL.forget_entries, batch, JOIN.add_entries, [])
 
 
-def _by_key(old: set[Row], new: set[Row], forget: Query, add: Query) -> Iterator[IndexChange]:
+def _by_key(old: set[Values], new: set[Values], forget: Query, add: Query) -> Iterator[IndexChange]:
     """The changes of a table whose rows of one first column belong together."""
     gone, come = _grouped(old - new), _grouped(new - old)
-    batch: tuple[list[Row], list[Row]] = [], []
+    batch: tuple[list[Values], list[Values]] = [], []
     for key in sorted(gone.keys() | come.keys()):
         batch[0].extend(gone.get(key, ()))
         batch[1].extend(come.get(key, ()))
@@ -99,35 +107,33 @@ def _by_key(old: set[Row], new: set[Row], forget: Query, add: Query) -> Iterator
         yield IndexChange(forget, batch[0], add, batch[1])
 
 
-def _grouped(rows: Iterable[Row]) -> dict[Any, list[Row]]:
-    found: dict[Any, list[Row]] = {}
-    for row in rows:
-        found.setdefault(row[0], []).append(row)
+def _grouped(rows: Iterable[Values]) -> dict[Any, list[Values]]:
+    found: dict[Any, list[Values]] = {}
+    for values in rows:
+        found.setdefault(_key(values), []).append(values)
     return found
 
 
-def _batches(rows: Sequence[Row]) -> Iterator[list[Row]]:
+def _batches(rows: Sequence[Values]) -> Iterator[list[Values]]:
     for start in range(0, len(rows), BATCH):
         yield list(rows[start : start + BATCH])
 
 
-def _adds(known: Row | None, wanted: Row) -> bool:
+def _adds(known: Values | None, wanted: Values) -> bool:
     """Whether a completion changes an entry. Ids and titles that it has stay; how long it is and its franchise do not."""
     if known is None:
         return True
-    is_new = any(old is None and new is not None for old, new in zip(known[1:6], wanted[1:6], strict=True))
-    return is_new or known[6:] != wanted[6:]
+    _, *had = known
+    _, *said = wanted
+    is_new = any(old is None and new is not None for old, new in zip(had[:_KEPT], said[:_KEPT], strict=True))
+    return is_new or had[_KEPT:] != said[_KEPT:]
 
 
-def _rows(conn: Connection, query: Query) -> set[Row]:
+def _rows(conn: Connection, query: Query) -> set[Values]:
     return {tuple(row) for row in conn.all(query)}
 
 
-def _first(row: Row) -> Any:
-    return row[0]
-
-
-def _write(conn: Connection, change: IndexChange, stamp: Row) -> None:
+def _write(conn: Connection, change: IndexChange, stamp: Values) -> None:
     _check(conn, stamp)
     if change.forget is not None and change.gone:
         conn.run(change.forget, {"rows": json.dumps(change.gone, ensure_ascii=False)})
@@ -135,16 +141,16 @@ def _write(conn: Connection, change: IndexChange, stamp: Row) -> None:
         conn.run(change.add, {"rows": json.dumps(change.new, ensure_ascii=False)})
 
 
-def _end(conn: Connection, stamp: Row) -> None:
+def _end(conn: Connection, stamp: Values) -> None:
     _check(conn, stamp)
     note_joined(conn)
 
 
-def _check(conn: Connection, stamp: Row) -> None:
+def _check(conn: Connection, stamp: Values) -> None:
     """Another import may have given entries other numbers; what was planned is then worth nothing."""
     if _stamp(conn) != stamp:
         raise IndexMoved
 
 
-def _stamp(conn: Connection) -> Row:
+def _stamp(conn: Connection) -> Values:
     return conn.value(_SQL.imported_at), *editions(conn)

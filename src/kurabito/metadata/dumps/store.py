@@ -85,8 +85,7 @@ def note_joined(conn: Connection) -> None:
 
 
 def _edition(conn: Connection, source: DumpSource) -> int:
-    row = conn.one(_SQL.edition, {"source": source})
-    return 0 if row is None else int(row[0])
+    return int(conn.value(_SQL.edition, {"source": source}) or 0)
 
 
 def _range(edition: int) -> dict[str, int]:
