@@ -48,7 +48,7 @@ async function workOnOne() {
     console.log(`${job.kind} ${job.id}: ${outcome}`);
     return true;
   } catch (error) {
-    if (!(error instanceof ConnectionLost)) throw error; // PLANE-7: a lease that is not known of ends by itself
+    if (!(error instanceof ConnectionLost)) throw error; // PLANE-7: a lease that is not known of runs out
     return false;
   }
 }

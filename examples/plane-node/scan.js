@@ -141,7 +141,7 @@ async function compare(owned, session, root, { files, from, upTo }, counts, isDu
   // A first look without a lock: most chunks of most scans differ in nothing.
   if (differences(await rowsFrom(owned.database), files, root).length === 0 && !isDue) return false;
   await owned.transaction(async (tx) => {
-    const differing = differences(await rowsFrom(tx), files, root); // now that nobody else writes
+    const differing = differences(await rowsFrom(tx), files, root); // now that no other plane writes
     counts.added = counts.changed = 0;
     const known = differing.filter(({ row }) => row).sort((one, other) => (one.row.id < other.row.id ? -1 : 1));
     await lockFiles(tx, known.map(({ row }) => row.id));

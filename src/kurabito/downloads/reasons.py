@@ -41,7 +41,7 @@ class DownloadReason(StrEnum):
     DEAD = "dead"
     """Nothing came of it for `hours`, and no peer has it."""
     NO_METADATA = "no_metadata"
-    """For `hours` nobody told what is in the torrent."""
+    """For `hours` no peer told what the torrent contains."""
     DOWNLOADER_AWAY = "downloader_away"
     DOWNLOADER_REMOVED = "downloader_removed"
     """The `downloader` was removed; null where its name is not known."""

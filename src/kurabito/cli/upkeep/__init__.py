@@ -1,1 +1,1 @@
-"""Commands for whoever runs an installation: settings, database, keys, password, and what is wrong."""
+"""Commands for the operator of an installation: settings, database, keys, password, and what is wrong."""

@@ -66,7 +66,7 @@ def clean_up(stage: ScenarioStage) -> None:
     thumbs = stage.state / "thumbs"
     folder = stage.library(1)
     trees.write(folder, b"film.jpg", b"a file of a library")
-    trees.write(stage.folder / "outside", b"victim", b"a file of somebody")
+    trees.write(stage.folder / "outside", b"victim", b"a file of another program")
     for name in ("drawn", "of another"):
         trees.write(thumbs, f"{name}.jpg".encode(), b"picture")
     now = stage.now()

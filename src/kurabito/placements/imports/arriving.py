@@ -51,7 +51,7 @@ def status_of(conn: Connection, inspection_id: int) -> tuple[FilingStatus, str |
 
 
 def give_up(conn: Connection, inspection_id: int) -> None:
-    """Have no data plane look at a folder any more; one that is at it ends by itself."""
+    """Have no data plane look at a folder any more; one that is at it finishes."""
     conn.run(_SQL.give_up, {"id": inspection_id})
 
 
