@@ -108,7 +108,7 @@ async def _measure(store: str, empty: str, full: str, waiting: int, samples: int
                     postgres.settle_down(full)
                 for case in (base, fresh, old):
                     await case.sample(size)
-            # A base that grows slower by itself would make any full table look good.
+            # A base that grows slower on its own would make any full table look good.
             if not options.quick and base.drift() > MOST_DRIFT:
                 raise BenchmarkBroken(f"{store}: claims from the empty table became {base.drift():.1f}x slower")
             for name, case in (("fresh", fresh), ("backlog", old)):
@@ -117,7 +117,7 @@ async def _measure(store: str, empty: str, full: str, waiting: int, samples: int
 
 
 async def _before_statistics(url: str, samples: int) -> Row:
-    """Claims of 100 in a new database that nobody has analysed yet, after some claims of 1 while it was tiny."""
+    """Claims of 100 in a new database that was never analysed, after some claims of 1 while it was tiny."""
     async with open_queue(url) as queue:
         # Autovacuum comes when it likes within a minute; without it the row shows the same thing every time.
         with psycopg.connect(url, autocommit=True) as connection:

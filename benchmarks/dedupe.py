@@ -1,7 +1,7 @@
 """`kurabito dedupe` against jdupes, rdfind and rmlint: whole processes on one tree, files in memory.
 
 Three of ten files are copies. Sizes are rounded, so that nearly every file shares its size with others and sizes alone tell
-little. Whoever does not find exactly the groups that were made fails the benchmark.
+little. A program that does not find exactly the groups that were made fails the benchmark.
 """
 
 from __future__ import annotations

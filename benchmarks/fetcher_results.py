@@ -1,6 +1,6 @@
 """How long `kurabito serve` takes for 1,000 results of a fetcher: sent, read, stored, linked and answered.
 
-Every result is a release that nobody has seen, of one of a hundred series; the database is SQLite in a new state folder.
+Every result is a new release, of one of a hundred series; the database is SQLite in a new state folder.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class Measured:
 
 
 def interleave(sides: Sequence[Side], options: Options, *, turns: int = 1) -> list[Measured]:
-    """Measure every side `turns` times per round, there and back again: nobody always goes first, or after another."""
+    """Measure every side `turns` times per round, there and back again: no side always goes first, or after another."""
     rounds = options.rounds * (1 if options.quick else turns)
     measured = [Measured(side) for side in sides]
     for turn in range(rounds):

@@ -1,6 +1,6 @@
 """Which series releases end in: shows that were split over several series, and series that mixed several shows.
 
-    python benchmarks/identity.py FILE... [--index data.json] [--disputes LIST] [--follow 300] [--show]
+    python benchmarks/identity.py FILE... [--index data.json] [--disputes LIST] [--show]
 
 A FILE is JSON lines of {"title", "expected": {"title", "season"?, "year"?, "country"?}}. The gold names of a line are one name or a
 list; names that occur in one list are one show. A show-season counts as joinable when its spellings are connected: by titles that
@@ -10,8 +10,7 @@ Many gold names were written by another parser. A LIST names the rows that are d
 each with its reason: `{"rows": [...], "verdict": "one show" | "left out", "why"}` a line. Rows of one show count as one name; what is left
 out is not brought. With it, every FILE is scored twice: as its gold says, and as it is disputed (`identity_disputes.jsonl` for the corpus).
 
-The index is bangumi-data's data.json. With it, every FILE is measured with and without, and `--follow N` follows N of its shows by
-their ids and brings a release under each of their names: how many find their series, by language.
+The index is bangumi-data's data.json. With it, every FILE is measured with and without.
 """
 
 from __future__ import annotations
@@ -21,24 +20,20 @@ import asyncio
 import hashlib
 import json
 import tempfile
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kurabito.catalog.catalog import Catalog
-from kurabito.catalog.follow import FollowFromMetadata
 from kurabito.catalog.intake import CatalogIntake
 from kurabito.db import Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.feeds.results import FeedItem, FetcherResults
 from kurabito.metadata.lookup import read_sequel
-from kurabito.metadata.records import RecordKind
 from kurabito.metadata.sources import offline
 from kurabito.metadata.sources.bangumi_data import read_index
 from kurabito.titles import fold_title
-from kurabito.titles.scripts import SeriesName
 
 AT_ONCE = 100
 SUBSCRIBE = (
@@ -144,18 +139,19 @@ async def series_of(rows: Sequence[Gold], index: Path | None) -> dict[str, tuple
             if index is not None:
                 entries = list(read_index(index.read_bytes()).entries)
                 await database.write(lambda conn: offline.replace_entries(conn, entries))
-            return await _bring(database, rows)
+            return await bring(database, [row.title for row in rows])
         finally:
             database.close()
 
 
-async def _bring(database: Database, rows: Sequence[Gold]) -> dict[str, tuple[int, bool]]:
+async def bring(database: Database, titles: Sequence[str]) -> dict[str, tuple[int, bool]]:
+    """Bring titles by a feed: the series of each, and whether it is asked about."""
     feed = int(await database.write(lambda conn: conn.value(SUBSCRIBE)))
     intake = CatalogIntake(database)
-    for start in range(0, len(rows), AT_ONCE):
+    for start in range(0, len(titles), AT_ONCE):
         items = tuple(
-            FeedItem(title=row.title, download_url=f"https://feeds.example/{start + place}.torrent")
-            for place, row in enumerate(rows[start : start + AT_ONCE])
+            FeedItem(title=title, download_url=f"https://feeds.example/{start + place}.torrent")
+            for place, title in enumerate(titles[start : start + AT_ONCE])
         )
         await intake.receive(FetcherResults(subscription_id=feed, items=items))
     found = await database.read(lambda conn: conn.all(LINKS))
@@ -232,53 +228,13 @@ def read_namesakes(index: Path, rows: Sequence[Gold]) -> dict[str, set[str]]:
     return {name: some[0] for name, some in entries.items() if len(some) == 1}
 
 
-async def follow_by_id(index: Path, most: int, *, show: bool) -> Counter[tuple[str, bool]]:
-    """Follow shows by their ids, then bring a release under each of their names: whether it finds its series, by language."""
-    with tempfile.TemporaryDirectory(prefix="kurabito-identity-") as scratch:
-        database = open_database(f"sqlite:///{scratch}/identity.db")
-        database.open()
-        migrate(database, PRODUCT)
-        entries = list(read_index(index.read_bytes()).entries)
-        await database.write(lambda conn: offline.replace_entries(conn, entries))
-        follow = FollowFromMetadata(database, Catalog(database), _nothing)
-        chosen = [one for one in entries if one.kind is RecordKind.TV and one.ids.bgm_id and len(one.titles) > 2]
-        followed: dict[str, tuple[int, str]] = {}
-        rows = []
-        for entry in chosen[-most:]:
-            assert entry.ids.bgm_id is not None
-            series = await follow.follow_entry(entry.ids.bgm_id)
-            for name in entry.titles:
-                title = f"[Kura] {name} - 05 [1080p][{series.id}]"
-                followed[title] = series.id, SeriesName.of(name).language or "other"
-                rows.append(Gold(title, (name,), 1, ()))
-        found = await _bring(database, rows)
-        database.close()
-    if show:
-        for title, (own, _) in followed.items():
-            if found.get(title, (0, True))[0] != own:
-                print("  not found", title, found.get(title))
-    return Counter((language, found.get(title, (0, True))[0] == own) for title, (own, language) in followed.items())
-
-
-async def _nothing() -> None:
-    return None
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--index", type=Path, help="bangumi-data's data.json")
-    parser.add_argument("--follow", type=int, default=0, help="follow so many shows of the index by their ids, too")
     parser.add_argument("--disputes", type=Path, help="rows whose gold is wrong, and why")
     parser.add_argument("--show", action="store_true", help="list what was split and mixed")
     options = parser.parse_args()
-    if options.index and options.follow:
-        counted = asyncio.run(follow_by_id(options.index, options.follow, show=options.show))
-        for language in sorted({language for language, _ in counted}):
-            right, wrong = counted[language, True], counted[language, False]
-            print(
-                f"followed by id, {language}: {right}/{right + wrong} = {right / (right + wrong):.1%} found their series"
-            )
     for path in options.files:
         rows = list({row.title: row for row in read_gold(path)}.values())
         for index in (None, options.index) if options.index else (None,):

@@ -80,7 +80,7 @@ async def _measure(url: str, half: int, samples: int) -> float:
 
 
 async def _ask(web: FastAPI, path: str) -> str:
-    """What the pages answer to somebody who was let in."""
+    """What the pages answer to a visitor who is logged in."""
     body = bytearray()
 
     async def receive() -> dict[str, Any]:

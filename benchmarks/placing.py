@@ -42,7 +42,7 @@ def run(options: Options) -> Outcome:
         _make_large(folder / "large", size)
         links = interleave(
             [
-                Side("kurabito", "up to 64 files in a transaction", lambda: link_ours(folder), ours=True),
+                Side("kurabito", "up to 128 files in a transaction", lambda: link_ours(folder), ours=True),
                 Side("2x cp -al + commits", "two commits for each file", lambda: link_theirs(folder, files)),
             ],
             options,

@@ -42,7 +42,7 @@ class Child:
         report.close()
 
     def check(self) -> None:
-        """Raise if the process is over although nobody asked it to end."""
+        """Raise if the process is over although it was not asked to end."""
         if self._process.exitcode is not None or self._outcome.poll():
             self.result()
             raise BenchmarkBroken(f"{self._label} ended before its work was done")

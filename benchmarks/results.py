@@ -1,4 +1,4 @@
-"""RESULTS.md: a section for each benchmark, of which a run writes its own anew and leaves the others."""
+"""RESULTS.md: a section for each benchmark, where a run replaces its own and leaves the others."""
 
 from __future__ import annotations
 

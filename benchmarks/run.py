@@ -28,6 +28,7 @@ PROGRAMS: Final = (
     "claim_at_scale",
     "counts_at_scale",
     "page_at_scale",
+    "collection_pages",
     "duplicates_page",
     "idle_serve",
     "scan_tree",

@@ -44,7 +44,7 @@ def run(options: Options) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="kurabito-bench-") as name:
         folder = Path(name)
         _make_tree(folder / "tree", files)
-        # Nobody is to pay for what another finds in the cache.
+        # No side pays for what another finds in the cache.
         _find(folder)
         with _library(folder, "known") as known:
             _scan(known, files)

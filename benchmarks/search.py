@@ -22,7 +22,7 @@ from kurabito.db import Connection, Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.downloads.choice import ReleasePreferences
 from kurabito.downloads.profiles import store as profiles
-from kurabito.downloads.search.pasted import PastedLinks
+from kurabito.downloads.search.pasted_links import PastedLinks
 from kurabito.downloads.search.service import ReleaseSearch
 from kurabito.feeds.preferences import Preferences, Term
 from kurabito.feeds.results import FeedItem, FetcherResults

@@ -24,6 +24,10 @@ import harness
 
 HERE: Final = Path(__file__).parent.parent
 _MEASURED: Final = re.compile(r"^  round \d+/\d+  (.{22}.*?) ([\d.,e+-]+ [^()]*?)  \([\d.]+ s\)$")
+_ALONE: Final = re.compile(r"^  ([\d.,]+) (s)$")
+"""What a benchmark without another side says of a round."""
+_ALSO: Final = [path for path in (os.environ.get("PYTHONPATH"),) if path]
+"""Where packages are that only the earlier version needs."""
 _MORE_IS_BETTER: Final = ("/s",)
 
 
@@ -74,7 +78,7 @@ def _measured(checkout: Path, name: str, *, quick: bool) -> dict[tuple[str, str]
     ran = subprocess.run(
         command,
         cwd=checkout,
-        env={**os.environ, "PYTHONPATH": str(checkout / "src")},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(checkout / "src"), *_ALSO])},
         stdout=subprocess.PIPE,
         text=True,
         check=False,
@@ -86,6 +90,9 @@ def _measured(checkout: Path, name: str, *, quick: bool) -> dict[tuple[str, str]
             for figure in found[2].split(", "):
                 number, _, unit = figure.partition(" ")
                 values.setdefault((found[1].strip(), unit), []).append(float(number.replace(",", "")))
+        elif found := _ALONE.match(line):
+            print(f"  {'new' if checkout == HERE else 'old'} {name} {line.strip()}", flush=True)
+            values.setdefault(("kurabito", found[2]), []).append(float(found[1].replace(",", "")))
     if not values:
         sys.exit(f"{name} measured nothing in {checkout}:\n{ran.stdout}")
     return {figure: statistics.median(several) for figure, several in values.items()}

@@ -15,10 +15,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = [
+    # First, because the others use it.
+    "tests.support.waiting",
     "tests.support.databases",
     "tests.support.pgbouncer",
     "tests.support.postgres",
-    "tests.support.waiting",
 ]
 
 MEMORY: Final = Path("/dev/shm")

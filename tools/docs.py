@@ -36,7 +36,7 @@ from kurabito.protocol.rules import rules as all_rules
 from kurabito.protocol.tables import TABLES, Table
 from kurabito.runtime.events import EVENTS, FACTS
 from kurabito.settings import Settings, variable
-from kurabito.settings.model import LIVE, LOCAL
+from kurabito.settings.effects import LIVE, LOCAL
 from kurabito.site.errors import status_of_kind
 
 ROOT: Final = Path(__file__).resolve().parents[1]

@@ -63,18 +63,26 @@ async def take(page: Page, name: str) -> None:
 
 async def photograph(there: Photographer) -> None:
     for name, size, theme, language in (
-        ("now", DESK, "light", "en"),
-        ("now-ja", DESK, "light", "ja"),
-        ("now-phone-dark", PHONE, "dark", "en"),
+        ("home", DESK, "light", "en"),
+        ("home-ja", DESK, "light", "ja"),
+        ("home-phone-dark", PHONE, "dark", "en"),
     ):
         async with there.window(size, theme=theme, language=language) as page:
             await expect(page.locator("#live")).to_have_attribute("data-stream", "on")
-            await expect(page.locator("#failed")).to_contain_text("The Lost Episode", timeout=_PATIENCE)
-            await expect(page.locator("#running")).to_contain_text("/ 240", timeout=_PATIENCE)
-            # What is over in a moment would push out of sight what is not.
-            await expect(page.locator("#waiting")).not_to_contain_text("demo.flaky", timeout=_PATIENCE)
-            await expect(page.locator("#running .entry")).to_have_count(2, timeout=_PATIENCE)
+            await expect(page.locator("#arrived img")).to_have_count(3, timeout=_PATIENCE)
+            # The slow download alone is left.
+            await expect(page.locator("#on-its-way .entry")).to_have_count(1, timeout=_PATIENCE)
+            await expect(page.locator(".notice-row")).not_to_have_count(0, timeout=_PATIENCE)
             await take(page, name)
+    async with there.window((1280, 900), "/series/1") as page:
+        await expect(page.locator(".episode-file")).not_to_have_count(0, timeout=_PATIENCE)
+        await take(page, "show")
+    async with there.window((1280, 900), "/duplicates") as page:
+        await expect(page.locator(".entry.group .thumb img")).not_to_have_count(0, timeout=_PATIENCE)
+        await take(page, "duplicates")
+    async with there.window((1280, 900), "/calendar") as page:
+        await expect(page.locator("main img")).not_to_have_count(0, timeout=_PATIENCE)
+        await take(page, "calendar")
     async with there.window((1280, 937), "/tasks?state=dead", theme="dark") as page:
         await page.get_by_role("link", name="demo.hopeless").click()
         await expect(page.locator("#live")).to_have_attribute("data-stream", "on")
@@ -92,7 +100,10 @@ async def main() -> None:
     try:
         told = json.loads(await demo.stdout.readline())
         async with async_playwright() as playwright:
-            browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+            browser = await playwright.chromium.launch(
+                executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"),
+                args=["--no-sandbox"],
+            )
             context = await browser.new_context()
             await (await context.new_page()).goto(told["login"])
             await photograph(Photographer(browser, told["url"], await context.storage_state()))

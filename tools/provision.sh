@@ -5,12 +5,13 @@ set -euo pipefail
 python=$1
 
 # Debian packages that the tests need, by name: the browser of the page's tests and what its driver links to, the programs that
-# the downloader's clients speak to, a pool of disks, a file system whose files can share blocks, the pooler before PostgreSQL,
-# what makes the network of several machines, and what moves the clock of one program. PostgreSQL comes as a wheel.
+# the downloader's clients speak to, a pool of disks, a file system whose files can share blocks, one without links, the pooler
+# before PostgreSQL, what makes the network of several machines, and what moves the clock of one program. PostgreSQL comes as a
+# wheel.
 packages=(
-    chromium libatomic1
+    chromium-headless-shell libatomic1
     qbittorrent-nox transmission-daemon aria2
-    mergerfs btrfs-progs e2fsprogs
+    mergerfs btrfs-progs e2fsprogs exfat-fuse exfatprogs
     pgbouncer iproute2 libfaketime
 )
 

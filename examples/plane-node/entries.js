@@ -3,7 +3,7 @@ import fs, { constants } from "node:fs";
 import { isEqual } from "./content.js";
 import { lockFiles } from "./database.js";
 import { done, intend, newId, Refused } from "./log.js";
-import { inFolderOf, isAt, look, lookAtOpen, namesOf, openFile, signed, TRASH, within } from "./paths.js";
+import { inFolderOf, isAt, look, lookAt, lookAtOpen, namesOf, openFile, signed, TRASH, within } from "./paths.js";
 import { diskFailure, HeldFile, refusalOf, GOES, STAYS } from "./roots.js";
 import { makeParent, TrashPlace } from "./trash.js";
 
@@ -16,6 +16,7 @@ export async function restore(owned, roots, entry, what) {
   const names = namesOf(entry.relative_path);
   if (!names) throw new Refused("PATH_ESCAPES", `The file had a path that may not be used: ${entry.relative_path}`);
   await inTrash(root, entry, async (place) => {
+    if (what.isBegun) place.settleSecondNames(lookAt(root, names));
     if (what.isBegun && !place.isThere && isAt(root, names)) { // DELETE-11: only the outcome was not written
       place.removeSidecar();
       return leave(owned, entry, what, "restore", root);
@@ -42,6 +43,12 @@ export async function purge(owned, roots, entry, what) {
   await inTrash(root, entry, async (place) => {
     if (!place.isThere) { // what is gone needs no copy
       await intend(owned, what);
+      place.removeSidecar();
+      return leave(owned, entry, what, "purge", root);
+    }
+    if (entry.is_discarded) { // TRASH-4: its keeper deleted it, so no copy has to stay
+      await intend(owned, what);
+      place.remove();
       place.removeSidecar();
       return leave(owned, entry, what, "purge", root);
     }

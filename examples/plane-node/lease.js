@@ -36,8 +36,9 @@ const claimable = ({ planOf }) => `
   WHERE jobs.status = 'pending' AND (${MAY_RUN}) AND (jobs.kind = 'scan'
     OR jobs.kind = 'hash' AND NOT EXISTS (
       SELECT 1 FROM library_roots WHERE library_roots.id = jobs.library_id AND algorithm NOT IN ('blake3', 'sha256'))
-    OR jobs.kind = 'delete' AND (jobs.payload NOT LIKE '{"plan"%' OR NOT EXISTS (
-      SELECT 1 FROM deletion_plans WHERE deletion_plans.id = ${planOf} AND mode <> 'trash')))
+    OR jobs.kind = 'delete' AND (jobs.payload LIKE '{"restore"%' OR jobs.payload LIKE '{"purge"%'
+      OR jobs.payload LIKE '{"plan"%' AND NOT EXISTS (
+        SELECT 1 FROM deletion_plans WHERE deletion_plans.id = ${planOf} AND mode <> 'trash')))
   ORDER BY jobs.created_at, jobs.id LIMIT 1`;
 
 /** A look without a lock, so that an idle plane does not stop others from writing. */

@@ -1,10 +1,10 @@
-// What a plane left that died in the middle of a removal (DELETE-11, DELETE-12). Ours mends what others left, and
-// others mend what ours left.
+// What a plane left that died in the middle of a removal (DELETE-11, DELETE-12, TRASH-8). Ours mends what others left,
+// and others mend what ours left.
 import fs from "node:fs";
 import { leave } from "./entries.js";
 import { JobFailed } from "./lease.js";
 import { noteTrashed, Refused } from "./log.js";
-import { exists, isAt, namesOf, openParent } from "./paths.js";
+import { exists, isAt, lookAt, lookFor, namesOf, openParent } from "./paths.js";
 import { TrashPlace } from "./trash.js";
 
 /**
@@ -25,8 +25,10 @@ export async function putBack(roots, row) {
         throw new JobFailed("ROOT_UNAVAILABLE",
           `Neither ${row.relative_path} nor its trash can be found. Check that the disk is there.`);
       }
-      if (!place?.isThere) return "as before";
-      return folder !== null && place.giveBack(folder, names.at(-1)) ? "as before" : "stays in the trash";
+      place?.settleSecondNames(folder && lookFor(folder, names.at(-1)));
+      const isBack = !place?.isThere || folder !== null && place.giveBack(folder, names.at(-1));
+      if (isBack) place?.removeSidecar();
+      return isBack ? "as before" : "stays in the trash";
     } finally {
       if (folder) fs.closeSync(folder);
     }
@@ -72,6 +74,7 @@ async function mend(owned, roots, row) {
   const { root } = await roots.of(row.library_id);
   const place = placeOf(root, row.trash_path);
   try {
+    if (row.action === "restore") place?.settleSecondNames(lookAt(root, namesOf(row.relative_path)));
     // A purge had come to its end when the file is gone; a restore when the file has its name again.
     const isGone = place !== null && !place.isThere;
     if (entry && isGone && (row.action === "purge" || isAt(root, namesOf(row.relative_path)))) {

@@ -106,26 +106,29 @@ export function openParent(root, names) {
   return inFolderOf(root, names, (folder) => openFolder(folder, Buffer.from(".")));
 }
 
-/** Whether a folder has anything of this name, be it a link that leads nowhere. */
-export function exists(folder, name) {
+/** What a folder has under this name, be it a link that leads nowhere; null when it has nothing. */
+export function lookFor(folder, name) {
   try {
-    look(folder, name);
-    return true;
+    return look(folder, name);
   } catch (error) {
-    if (error.code === "ENOENT") return false;
+    if (error.code === "ENOENT") return null;
     throw error;
   }
 }
 
-/** Whether a file has this path; null is no path. */
-export function isAt(root, names) {
+export const exists = (folder, name) => lookFor(folder, name) !== null;
+
+/** What has this path; null when nothing does, and for null, which is no path. */
+export function lookAt(root, names) {
   try {
-    return names !== null && inFolderOf(root, names, exists);
+    return names && inFolderOf(root, names, lookFor);
   } catch (error) {
-    if (error.code === "ENOENT") return false;
+    if (error.code === "ENOENT") return null;
     throw error;
   }
 }
+
+export const isAt = (root, names) => lookAt(root, names) !== null;
 
 /** The reason of an error of the file system, without the path that is in Node's message. */
 export const reasonOf = (error) => /^[A-Z0-9]+: ([^,]+),/.exec(error.message)?.[1] ?? error.message;

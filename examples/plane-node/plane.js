@@ -25,7 +25,7 @@ if (spoken?.major !== MAJOR) {
 const name = newName();
 await database.transaction((tx) => register(tx, name)); // REG-1: before the first claim
 const heartbeats = new Worker(new URL("./heartbeat.js", import.meta.url), { workerData: { name } });
-heartbeats.on("error", (error) => { // no lease is kept without: a crash, after which leases end by themselves
+heartbeats.on("error", (error) => { // no lease is kept without: a crash, after which leases expire
   console.error(error);
   process.exit(1);
 });

@@ -51,7 +51,7 @@ export class HeldFile {
     this.stat = lookAtOpen(this.descriptor);
     if (!this.stat.isFile()) {
       this.close();
-      throw new Refused(role.changed, `${role.what} is no ordinary file any more: ${path}`); // PATH-5
+      throw new Refused(role.missing, `${role.what} is no ordinary file any more: ${path}`); // PATH-5
     }
   }
 
@@ -86,7 +86,7 @@ export function refusalOf(error, role, path) {
   if (error.code === "ENOENT") return new Refused(role.missing, `${role.what} is not there: ${path}. Scan again.`);
   // A link on the way was not followed (PATH-3), and neither was one in the place of the file.
   if (error.code === "ELOOP" || error.code === "ENOTDIR") {
-    return new Refused("PATH_ESCAPES", `${role.what} is reached through a link, which is not followed: ${path}`);
+    return new Refused(role.missing, `${role.what} is reached through a link, which is not followed: ${path}`);
   }
   return diskFailure(error);
 }

@@ -1,11 +1,12 @@
-// The trash on the disk: its place, its sidecars, and moves that replace nothing (TRASH-1, TRASH-3, TRASH-5).
+// The trash on the disk: its place, its sidecars, and moves that replace nothing (TRASH-1, TRASH-3, TRASH-5, TRASH-8).
 import fs, { constants } from "node:fs";
 import { Refused } from "./log.js";
 import {
-  bytesOf, exists, isSame, look, lookAtOpen, openFolder, openParent, TRASH, textOf, trashNamesOf, within,
+  bytesOf, exists, isSame, list, look, lookAtOpen, lookFor, openFolder, openParent, TRASH, textOf, trashNamesOf, within,
 } from "./paths.js";
 
 const SIDECAR_FORMAT = 1;
+const SECOND_NAME = /^\.[0-9a-f]{16}$/;
 const NO_LINKS = ["EPERM", "EOPNOTSUPP", "ENOTSUP", "ENOSYS"];
 const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
 
@@ -72,6 +73,24 @@ export class TrashPlace {
   removeSidecar() {
     fs.rmSync(within(this.folder, this.sidecar), { force: true });
     fs.fsyncSync(this.folder);
+  }
+
+  /**
+   * TRASH-8: second names that another plane laid beside the file and left when it died. This plane lays none. `target`
+   * is what has the path of the file, if anything does.
+   */
+  settleSecondNames(target) {
+    for (const { name } of list(this.folder)) {
+      const isSecond = name.subarray(0, this.name.length).equals(this.name)
+        && SECOND_NAME.test(textOf(name.subarray(this.name.length)));
+      const found = isSecond ? lookFor(this.folder, name) : null;
+      if (!found?.isFile()) continue;
+      const own = lookFor(this.folder, this.name);
+      const isElsewhere = [own, target].some((other) => other && isSame(other, found));
+      if (isElsewhere || found.size === 0n) fs.unlinkSync(within(this.folder, name));
+      else if (!own) fs.renameSync(within(this.folder, name), within(this.folder, this.name));
+      fs.fsyncSync(this.folder);
+    }
   }
 
   /** DELETE-8: a rename to the free name. Node has no RENAME_NOREPLACE; no other file ever has this name. */

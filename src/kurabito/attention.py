@@ -6,6 +6,8 @@ A part says a code, facts, and an action that helps. Words are made where the li
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,6 +18,9 @@ from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger, mask_text
 
 _PATIENCE: Final = 5.0
+# What changes while the trouble stays the same.
+_DRIFTING: Final = frozenset({"free", "failures", "waiting", "has_more", "held_back"})
+_KEY_LENGTH: Final = 16
 
 _log = get_logger(__name__)
 
@@ -40,6 +45,7 @@ class AttentionPart(StrEnum):
     PROCESS = "process"
     DISK = "disk"
     DOWNLOADERS = "downloaders"
+    DOWNLOADS = "downloads"
     FEEDS = "feeds"
     LIBRARIES = "libraries"
     METADATA = "metadata"
@@ -50,6 +56,9 @@ class AttentionPart(StrEnum):
     OFFSETS = "offsets"
     RELINKS = "relinks"
     INDEXERS = "indexers"
+    WANTED = "wanted"
+    NOTIFICATIONS = "notifications"
+    SCHEMA = "schema"
 
 
 class AttentionCode(StrEnum):
@@ -59,12 +68,20 @@ class AttentionCode(StrEnum):
     DATA_PLANE_MISSING = "data_plane_missing"
     DISK_FULL = "disk_full"
     DOWNLOADER_UNREACHABLE = "downloader_unreachable"
+    DOWNLOADS_FAILED = "downloads_failed"
+    DOWNLOADS_STALLED = "downloads_stalled"
     FEED_FAILING = "feed_failing"
     SCAN_FAILED = "scan_failed"
     SCAN_INCOMPLETE = "scan_incomplete"
     REMOVAL_STOPPED = "removal_stopped"
     INDEXER_FAILING = "indexer_failing"
     METADATA_SOURCE_FAILING = "metadata_source_failing"
+    INDEX_MISSING = "index_missing"
+    """Folders wait for a match, and most names are known once the ID index is there."""
+    KEY_MISSING = "key_missing"
+    """Shows are there, and TMDB cannot be asked for their posters."""
+    SCHEMA_CHANGED = "schema_changed"
+    """A newer version has updated the database while this one runs."""
     MATCHES_OPEN = "matches_open"
     CONFLICTS_OPEN = "conflicts_open"
     PLACEMENTS_FAILED = "placements_failed"
@@ -72,6 +89,9 @@ class AttentionCode(StrEnum):
     QUESTIONS_OPEN = "questions_open"
     RELINKS_WAITING = "relinks_waiting"
     OFFSETS_MISSING = "offsets_missing"
+    NOTIFICATIONS_FAILING = "notifications_failing"
+    RELEASES_ASK = "releases_ask"
+    """The best release of an episode is very large, or there is no room for it."""
     CHECK_FAILED = "check_failed"
     """A part could not say how it is."""
 
@@ -82,17 +102,26 @@ class ActionId(StrEnum):
     READ_LOG = "read_log"
     START_DATA_PLANE = "start_data_plane"
     FREE_SPACE = "free_space"
-    OPEN_DOWNLOADER = "open_downloader"
-    OPEN_SUBSCRIPTION = "open_subscription"
+    ASK_DOWNLOADERS = "ask_downloaders"
+    FETCH_FEED = "fetch_feed"
+    ALLOW_HOST = "allow_host"
+    """The feed is in the keeper's own network, and its host is not allowed yet."""
+    RETRY_DOWNLOADS = "retry_downloads"
+    RETRY_FILING = "retry_filing"
     SCAN_LIBRARY = "scan_library"
     REMOVE_LIBRARY = "remove_library"
-    OPEN_INDEXERS = "open_indexers"
-    OPEN_METADATA_SOURCES = "open_metadata_sources"
+    TEST_INDEXER = "test_indexer"
+    SYNC_METADATA = "sync_metadata"
+    ENTER_KEY = "enter_key"
+    RESTART = "restart"
     OPEN_MATCHES = "open_matches"
     OPEN_CONFLICTS = "open_conflicts"
     OPEN_DOWNLOADS = "open_downloads"
+    FETCH_INDEX = "fetch_index"
     OPEN_QUESTIONS = "open_questions"
     CONFIRM_RELINKS = "confirm_relinks"
+    OPEN_WANTED = "open_wanted"
+    TEST_DESTINATION = "test_destination"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +150,13 @@ class AttentionItem:
     def part(self) -> str:
         """What it is about, in one word: the part that it names, else its own code."""
         return str(self.facts.get("part") or self.code)
+
+    @property
+    def key(self) -> str:
+        """The same while it is the same trouble, no graver and no larger; another one once that changed."""
+        facts = {name: fact for name, fact in self.facts.items() if name not in _DRIFTING}
+        said = json.dumps([self.code, self.severity, facts], sort_keys=True)
+        return hashlib.sha256(said.encode()).hexdigest()[:_KEY_LENGTH]
 
 
 AttentionSource = Callable[[], Awaitable[Sequence[AttentionItem]]]

@@ -11,13 +11,15 @@ levels itself, whatever it does with structlog. `kurabito serve` calls `configur
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, MutableMapping
-from typing import Any, Final, Literal, TextIO, cast
+from typing import Any, Final, Literal, NamedTuple, TextIO, cast
 
 import structlog
 from structlog.typing import Processor
@@ -99,7 +101,46 @@ class _AgainstFlood(logging.Filter):
         return left_out is not None
 
 
+class LogLine(NamedTuple):
+    """One event of the log, with secrets masked."""
+
+    moment: str
+    level: str
+    logger: str
+    event: str
+    values: str
+    """The rest, as JSON."""
+
+
+class RecentLog(logging.Handler):
+    """Keeps the last lines of this process, so that they can be read in the page."""
+
+    MOST: Final = 3000
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.set_name(_HANDLER)
+        self.lines: deque[LogLine] = deque(maxlen=self.MOST)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a line; one that cannot be made into one is left out."""
+        try:
+            values = json.loads(self.format(record))
+        except (ValueError, TypeError):
+            self.handleError(record)
+            return
+        moment, level, logger, event = (str(values.pop(name, "")) for name in ("timestamp", "level", "logger", "event"))
+        rest = json.dumps(values, ensure_ascii=False) if values else ""
+        self.lines.append(LogLine(moment, level, logger, event, rest))
+
+
 _chosen: tuple[Format, str] | None = None
+_recent: Final = RecentLog()
+
+
+def recent() -> list[LogLine]:
+    """The last lines of this process, the newest last; none unless `configure` was called."""
+    return list(_recent.lines)
 
 
 def chosen() -> tuple[Format, str] | None:
@@ -126,6 +167,7 @@ def configure(*, format: Format = "auto", level: str = "info", stream: TextIO | 
     stream = stream or sys.stderr
     human = format == "human" or (format == "auto" and stream.isatty())
     formatter = _formatter(human=human, colors=human and stream.isatty() and "NO_COLOR" not in os.environ)
+    _recent.setFormatter(_formatter(human=False, colors=False))
     for name in (_OURS, *_FOREIGN):
         logger = logging.getLogger(name)
         for old in [old for old in logger.handlers if old.get_name() == _HANDLER]:
@@ -136,6 +178,7 @@ def configure(*, format: Format = "auto", level: str = "info", stream: TextIO | 
         if name in _FOREIGN:
             handler.addFilter(_AgainstFlood())
         logger.addHandler(handler)
+        logger.addHandler(_recent)
         # The web server tells of every step of its start and end; we say where we listen and when we stopped.
         quiet = name in _FOREIGN and level.upper() == "INFO"
         logger.setLevel("WARNING" if quiet else level.upper())

@@ -22,6 +22,7 @@ import pytest
 import pytest_asyncio
 import uvicorn
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright, expect
+from tests.support.waiting import PATIENCE
 
 from kurabito.api import Live, TaskMeter
 from kurabito.app.product import open_product
@@ -31,7 +32,8 @@ from kurabito.runtime import Fixed, PermanentError, Registry, TaskContext, Worke
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Settings, load
 
-CHROMIUM = shutil.which("chromium")
+# The shell has the engine without the windows around it, and costs a quarter of the CPU time.
+CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -46,9 +48,6 @@ FLAGS = [
     "--disable-renderer-backgrounding",
     "--disable-dev-shm-usage",
 ]
-# How long an event may take before it counts as one that never comes. A test goes on when the event is there, so only what
-# hangs takes this long; a machine that is slow and busy does not.
-PATIENCE = 180.0
 expect.set_options(timeout=PATIENCE * 1000)
 # Read now: a test begins without our settings in its environment.
 SHOTS = os.environ.get("KURABITO_SHOTS")
@@ -56,6 +55,7 @@ SHOTS = os.environ.get("KURABITO_SHOTS")
 NewPage = Callable[..., Awaitable[Page]]
 Picture = Callable[[str], Awaitable[None]]
 Fit = Callable[[], Awaitable[None]]
+Visit = Callable[[Page, str], Awaitable[None]]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -104,8 +104,9 @@ class Stage:
         """Stop serving; the queue and its worker stay."""
         await self.serving.aclose()
 
-    async def link(self) -> str:
-        return f"{self.url}/login?token={await self.access.sessions.new_link()}"
+    async def link(self, following: str = "/") -> str:
+        """Logs in, and leads to a page."""
+        return f"{self.url}/login?token={await self.access.sessions.new_link()}&next={following}"
 
     def go_on(self, reached: int) -> None:
         """Let the scan go on to here."""
@@ -190,7 +191,7 @@ class _Server(uvicorn.Server):
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where a browser is reached that the tests share, each with a context of its own: to start one takes seconds."""
     if CHROMIUM is None:
-        pytest.skip("there is no chromium here; tools/provision.sh installs it")
+        pytest.skip("there is no Chromium here; tools/provision.sh installs it")
     folder = tmp_path_factory.mktemp("chromium")
     command = [CHROMIUM, *FLAGS, "--remote-debugging-port=0", f"--user-data-dir={folder}"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
@@ -269,7 +270,7 @@ async def page(stage: Stage, context: BrowserContext) -> AsyncIterator[Page]:
 
 @pytest.fixture
 def fits(page: Page) -> Fit:
-    """Looks whether the page is as wide as its window, and everything in it that can be used has a name."""
+    """Looks whether the page is as wide as its window, its navigation is whole, and all that can be used has a name."""
 
     async def look() -> None:
         width = await page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
@@ -279,8 +280,26 @@ def fits(page: Page) -> Fit:
             ".filter((it) => !(it.labels?.length || it.ariaLabel || it.textContent.trim())).map((it) => it.outerHTML)"
         )
         assert unnamed == []
+        clipped = await page.evaluate(
+            "[...document.querySelectorAll('.nav a, .nav-open')]"
+            ".filter((it) => it.offsetParent && it.scrollWidth > it.clientWidth).map((it) => it.textContent.trim())"
+        )
+        assert clipped == []
 
     return look
+
+
+@pytest.fixture
+def visit() -> Visit:
+    """Follows a link of the navigation; a phone has most of them behind *More*."""
+
+    async def follow(page: Page, name: str) -> None:
+        link = page.get_by_role("navigation", name="Navigation").get_by_role("link", name=name, exact=True)
+        if not await link.is_visible():
+            await page.get_by_role("button", name="More").click()
+        await link.click()
+
+    return follow
 
 
 @pytest.fixture

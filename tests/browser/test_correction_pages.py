@@ -1,4 +1,4 @@
-"""A question is answered, two series are merged and taken apart again, and a held release is let go: at a desk and on a phone."""
+"""What was recognised wrongly is corrected, each correction shown before it is made: at a desk and on a phone, in four languages."""
 
 from __future__ import annotations
 
@@ -34,11 +34,25 @@ async def test_what_was_recognised_wrongly_is_corrected(page: Page, stage: Stage
         items = (FeedItem(title=title, download_url=f"https://feeds.example/{number}.torrent"),)
         await CatalogIntake(stage.queue.database).receive(FetcherResults(subscription_id=feed, items=items))
     await page.goto(await stage.link())
+    await _every_language_fits(page, stage, fits)
     await _a_question_is_answered(page, stage, fits)
     await _series_are_merged_and_undone(page, stage, fits)
+    await _names_are_split_off(page, stage, fits)
+    await _a_release_is_moved(page, stage, fits)
     await _a_release_is_let_go(page, stage)
     await _series_are_found(page, stage, fits)
     await _an_offset_is_accepted(page, stage, feed)
+
+
+async def _every_language_fits(page: Page, stage: Stage, fits: Fit) -> None:
+    places = ("/questions", "/series/2/merge?into=1", "/series/2/split?name=Mugi+no+Uta", "/links/4/move?episode=7")
+    for language in ("ja", "zh-Hans", "zh-Hant", "en"):
+        await page.goto(f"{stage.url}/login?language={language}")
+        for place in places:
+            await page.goto(f"{stage.url}{place}")
+            await expect(page.locator("html")).to_have_attribute("lang", language)
+            await expect(page.locator("main button").first).to_be_visible()
+            await fits()
 
 
 async def _a_question_is_answered(page: Page, stage: Stage, fits: Fit) -> None:
@@ -47,6 +61,7 @@ async def _a_question_is_answered(page: Page, stage: Stage, fits: Fit) -> None:
     question = page.locator(".question")
     await expect(question).to_contain_text("The title says a year, the series has none")
     await expect(question.locator(".clues .against")).to_have_count(1)
+    await expect(question.get_by_role("link", name="Add a title rule")).to_have_count(1)
     await fits()
     await question.get_by_role("button", name="New series: follow").click()
     await expect(page.locator("#questions .nothing")).to_have_text("No release needs you.")
@@ -71,6 +86,49 @@ async def _series_are_merged_and_undone(page: Page, stage: Stage, fits: Fit) -> 
     await page.goto(f"{stage.url}/series/2")
     await expect(page.locator("h1")).to_contain_text("Barley Song")
     await expect(page.locator("#evidence")).to_contain_text("undone")
+
+
+async def _names_are_split_off(page: Page, stage: Stage, fits: Fit) -> None:
+    await page.goto(f"{stage.url}/series/2")
+    await page.locator("#split").get_by_label("Mugi no Uta", exact=True).check()
+    await page.get_by_role("button", name="Preview split").click()
+    await expect(page.locator("main")).to_contain_text("becomes a series of its own")
+    await expect(page.locator("main")).to_contain_text("1 release")
+    await page.get_by_role("button", name="Split off").click()
+    await expect(page.locator("h1")).to_contain_text("Mugi no Uta")
+    await page.get_by_role("button", name="Undo the last correction").click()
+    await expect(page.locator("h1")).to_contain_text("Barley Song")
+    # Single releases can go too.
+    await page.locator("#split-releases summary").click()
+    await fits()
+    await page.locator("#split-releases").get_by_label("Mugi no Uta").check()
+    await page.get_by_role("button", name="Preview split").click()
+    await expect(page.locator("main")).to_contain_text("1 release")
+    await page.get_by_role("link", name="Cancel").click()
+    await expect(page.locator("h1")).to_contain_text("Barley Song")
+
+
+async def _a_release_is_moved(page: Page, stage: Stage, fits: Fit) -> None:
+    release = page.locator(".release", has_text="Mugi no Uta")
+    episode = page.locator(".releases", has=release).locator("h3")
+    await expect(episode).to_contain_text("2")
+    await release.get_by_text("Wrong").click()
+    await release.get_by_label("Is episode").fill("7")
+    await release.get_by_role("button", name="Set episode").click()
+    await expect(page.locator("main")).to_contain_text("is episode 7.")
+    await page.get_by_role("button", name="Set episode").click()
+    await expect(episode).to_contain_text("7")
+    await release.get_by_text("Wrong").click()
+    await release.get_by_label("Belongs to").fill("1")
+    await release.get_by_role("button", name="Move").click()
+    await expect(page.locator("main")).to_contain_text("belongs to “Cellar Basket”")
+    await page.get_by_role("link", name="Cancel").click()
+    await release.get_by_text("Wrong").click()
+    await release.get_by_role("button", name="Is not this show").click()
+    await expect(page.locator("main")).to_contain_text("is not “Barley Song”")
+    await page.get_by_role("link", name="Cancel").click()
+    await page.get_by_role("button", name="Undo the last correction").click()
+    await expect(episode).to_contain_text("2")
 
 
 async def _a_release_is_let_go(page: Page, stage: Stage) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 import pytest_asyncio
@@ -32,6 +34,7 @@ async def test_everything_the_page_can_show_is_there(
 ) -> None:
     await _tasks_move(tab, demo["url"])
     await _feeds_are_read(tab)
+    await _a_download_ends_on_the_shelf(tab, demo["url"], Path(demo["library"]) / "Shows")
     own = tmp_path_factory.mktemp("own") / "my films"
     await _a_folder_is_kept(tab, demo["url"], own)
     await _duplicates_go_and_come_back(tab, demo["url"], own)
@@ -48,6 +51,8 @@ async def _has_size(picture: Locator, width: int, height: int) -> None:
 
 
 async def _tasks_move(page: Page, url: str) -> None:
+    await expect(page.locator("#arrived")).to_contain_text("The Storehouse at Dawn")
+    await page.get_by_role("link", name="Tasks", exact=True).click()
     await expect(page.locator("#live")).to_have_text("Live")
     await expect(page.locator("#running progress").first).to_be_visible()
     await expect(page.locator("#waiting")).to_contain_text("No worker for this task type")
@@ -61,7 +66,7 @@ async def _tasks_move(page: Page, url: str) -> None:
 
 async def _feeds_are_read(page: Page) -> None:
     """The demo's own feeds are read and understood; one is refused until its host is allowed."""
-    await page.get_by_role("link", name="Following", exact=True).click()
+    await page.get_by_role("link", name="Feeds", exact=True).click()
     await _comes(page.locator("#subscription-1"), "Read")
     await _comes(page.locator("#unread"), "第05話")
     neighbour = page.locator("#subscription-3")
@@ -71,12 +76,39 @@ async def _feeds_are_read(page: Page) -> None:
     await expect(neighbour.get_by_role("button", name="Allow this host")).to_have_count(0)
     await _comes(neighbour.locator(".badge"), "Read")
     assert await page.evaluate("window.marked === true")
-    await page.get_by_role("link", name="Series", exact=True).click()
-    await expect(page.locator("#questions .entry")).to_have_count(4)
+    await page.get_by_role("link", name="Shows", exact=True).click()
+    await expect(page.locator("#questions .card")).to_have_count(4)
     await expect(page.locator("#listed")).to_contain_text("Tales from the Loft")
     await page.get_by_role("link", name="The Storehouse at Dawn").click()
     # Eight came with the feed; the library has twelve.
     await expect(page.locator(".grid").first.locator("li")).to_have_count(12)
+
+
+async def _a_download_ends_on_the_shelf(page: Page, url: str, shelf: Path) -> None:
+    """From an item of a feed over a real torrent to a named file, one file with the download; and one that asks which it is."""
+    series, season = page.url, "The Storehouse at Dawn/Season 1"
+    cells = page.locator(".grid").first.locator("li")
+    await expect(cells.nth(5)).to_have_attribute("data-episode", "have")
+    await expect(cells.nth(6)).to_have_attribute("data-episode", "downloaded")
+    await page.get_by_role("link", name="Downloads", exact=True).click()
+    await page.goto(f"{url}/downloads?show=everything")
+    await page.locator("tr.download", has_text="Dawn - 06").get_by_role("link").first.click()
+    placed = page.locator("#placements .entry")
+    await _comes(placed, "In library Hard link")
+    await _comes(placed, "The Storehouse at Dawn S01E06.mkv")
+    assert (shelf / season / "The Storehouse at Dawn S01E06.mkv").stat().st_nlink == 2
+
+    await page.goto(f"{url}/downloads/questions")
+    asked = page.locator(".entry.question")
+    await expect(asked).to_have_count(2)
+    uncut = asked.filter(has=page.locator(".path", has_text="Fireworks uncut"))
+    await uncut.get_by_role("button", name="Season 1, episode 7").click()
+    await _comes(page.locator("#file-questions"), "No file waits for you.")
+    await page.goto(series)
+    await expect(cells.nth(6)).to_have_attribute("data-episode", "have")
+    await page.goto(f"{url}/library/1/folders?folder={quote(season)}")
+    await _comes(page.locator("main"), "The Storehouse at Dawn S01E07.mkv")
+    await page.goto(series)
 
 
 async def _a_folder_is_kept(page: Page, url: str, own: Path) -> None:
@@ -113,10 +145,11 @@ async def _duplicates_go_and_come_back(page: Page, url: str, own: Path) -> None:
     # The demo's own ones are there too, the most wasteful first.
     await expect(page.locator(".entry.group").nth(5)).to_be_visible()
     group = page.locator(".entry.group", has_text="one again.mkv")
+    async with page.expect_response(lambda answer: "keep=" in answer.url):
+        await page.get_by_label("Keep by default").select_option(label="Shortest path")
+    await expect(page).to_have_url(re.compile("keep="))
     await group.locator(".pick").click()
-    await page.get_by_label("Selected groups only").check()
-    await page.get_by_label("Copy to keep").select_option(label="Shortest path")
-    await page.get_by_role("button", name="Create plan").click()
+    await page.get_by_role("button", name="Plan selected groups").click()
     step = page.locator(".entry.step")
     await expect(step).to_have_count(1)
     await expect(step).to_contain_text("The other copy has the shorter path.")
@@ -161,7 +194,10 @@ async def _pictures_are_drawn(page: Page, url: str) -> None:
     await page.get_by_role("link", name="Duplicates", exact=True).click()
     group = page.locator(".entry.group", has_text="poster.png")
     await group.scroll_into_view_if_needed()
-    await expect(group.locator(".thumb img")).to_be_visible()
+    # Side by side: each copy has its own picture, and each comes when it is drawn.
+    pictures = group.locator(".thumb img")
+    await expect(pictures).to_have_count(await group.locator(".thumb").count())
+    await expect(pictures.first).to_be_visible()
     await page.goto(f"{url}/system")
     await expect(page.locator("#thumbnails")).to_contain_text("Ready")
     await expect(page.locator("#planes-title + div")).to_contain_text("wal")

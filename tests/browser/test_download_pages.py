@@ -108,10 +108,10 @@ async def test_a_rule_cancels_one_download_and_fetches_another(demo: dict[str, s
     page = await new_page(viewport=ViewportSize(width=1280, height=800))
     await page.goto(demo["login"])
     await page.get_by_role("link", name="Downloads", exact=True).click()
-    slow = page.locator(".entry.download", has_text="Dawn - 08")
+    slow = page.locator("tr.download", has_text="Dawn - 08")
     await expect(slow.locator(".badge")).to_have_text("Downloading")
     # They come in while one looks; the slow one alone is left.
-    await expect(page.locator(".entry.download")).to_have_count(1)
+    await expect(page.locator("tr.download")).to_have_count(1)
     await slow.get_by_role("button", name="Pause").click()
     await expect(slow.locator(".badge")).to_have_text("Paused")
     await slow.get_by_role("button", name="Resume").click()
@@ -120,7 +120,7 @@ async def test_a_rule_cancels_one_download_and_fetches_another(demo: dict[str, s
     await expect(page.locator("#attempts")).to_contain_text("attic · not responding")
     await expect(page.locator("#attempts")).to_contain_text("built-in · accepted")
     await page.goto(f"{url}/downloads?show=completed")
-    assert await page.locator(".entry.download").count() == 7
+    assert await page.locator("tr.download").count() == 7
 
     await page.get_by_role("link", name="Rules", exact=True).click()
     await expect(page.locator("#rules")).to_contain_text("Nothing below 1080p")
@@ -138,7 +138,7 @@ async def test_a_rule_cancels_one_download_and_fetches_another(demo: dict[str, s
     await page.get_by_role("button", name="Save rule").click()
     await expect(page.locator("#rules")).to_contain_text("Include · Series The Storehouse at Dawn")
     await page.goto(f"{url}/downloads?show=cancelled")
-    await expect(page.locator(".entry.download")).to_contain_text("[Kura] The Storehouse at Dawn - 08")
+    await expect(page.locator("tr.download")).to_contain_text("[Kura] The Storehouse at Dawn - 08")
 
     # The rest of the way on a phone.
     known = await page.context.storage_state()
@@ -148,13 +148,13 @@ async def test_a_rule_cancels_one_download_and_fetches_another(demo: dict[str, s
     await expect(page.locator("#downloaded")).to_have_text("1")
     await expect(page.locator("main")).to_contain_text("[Lantern] The Storehouse at Dawn - 08")
     await page.get_by_role("button", name="Remove rule").click()
-    await page.get_by_role("link", name="Series", exact=True).click()
+    await page.get_by_role("link", name="Shows", exact=True).click()
     await page.get_by_role("link", name="The Storehouse at Dawn").click()
     eighth = page.locator(".grid").first.locator("li").nth(7)
     # Downloaded, and in the library of the shows a moment later.
     await expect(eighth).to_have_attribute("data-episode", re.compile("downloaded|have"))
     await page.goto(f"{url}/downloads?show=completed")
-    await page.locator(".entry.download", has_text="Lantern").get_by_role("link").click()
+    await page.locator("tr.download", has_text="Lantern").get_by_role("link").click()
     await page.locator("#remove summary").click()
     await page.get_by_label("Also delete its files").check()
     await page.get_by_role("button", name="Delete", exact=True).click()

@@ -1,4 +1,4 @@
-"""*Following* and *Series* as somebody uses them, on a phone and on a desk."""
+"""*Feeds* and *Shows* as somebody uses them, on a phone and on a desk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSetti
 from kurabito.runtime import Registry, Worker
 
 if TYPE_CHECKING:
-    from tests.browser.conftest import Fit, Picture, Stage
+    from tests.browser.conftest import Fit, Picture, Stage, Visit
 
 NAMES = [
     "w" * 251,
@@ -113,12 +113,12 @@ async def test_every_page_fits_in_both_lights_and_another_language(
 
 
 async def test_somebody_follows_a_feed_and_gets_everything_in_it_read(
-    context: BrowserContext, stage: Stage, following: FeedParts, feeds: str
+    context: BrowserContext, stage: Stage, following: FeedParts, feeds: str, visit: Visit
 ) -> None:
     # A tab of its own: a host that is not allowed is an error to the console.
     page = await context.new_page()
     await page.goto(await stage.link())
-    await page.get_by_role("link", name="Following", exact=True).click()
+    await visit(page, "Feeds")
     await page.get_by_role("link", name="Follow a feed").click()
     await page.get_by_label("Feed URL").fill(feeds + SEASON)
     await page.keyboard.press("Enter")
@@ -150,14 +150,14 @@ async def test_somebody_follows_a_feed_and_gets_everything_in_it_read(
     await page.get_by_role("button", name="Save rule").click()
     await expect(page.locator("#rules .entry")).to_have_count(1)
 
-    await page.get_by_role("link", name="Series", exact=True).click()
-    asked = page.locator("#questions .entry", has_text="Kura no Bannin")
+    await visit(page, "Shows")
+    asked = page.locator("#questions .card", has_text="Kura no Bannin")
     await expect(asked).to_contain_text("5 episodes found")
     await page.evaluate("window.marked = true")
     await asked.get_by_role("button", name="Follow").click()
     await expect(page.locator("#listed")).to_contain_text("Kura no Bannin")
-    await page.locator("#questions .entry", has_text="The Gatekeepers").get_by_role("button", name="Ignore").click()
-    await expect(page.locator("#questions .entry")).to_have_count(2)
+    await page.locator("#questions .card", has_text="The Gatekeepers").get_by_role("button", name="Ignore").click()
+    await expect(page.locator("#questions .card")).to_have_count(2)
     assert await page.evaluate("window.marked === true")
     await page.get_by_role("link", name="Kura no Bannin").click()
     await expect(page.locator(".grid li")).to_have_count(5)
@@ -167,7 +167,7 @@ async def test_somebody_follows_a_feed_and_gets_everything_in_it_read(
     await page.get_by_role("region", name="Names and numbering").get_by_role("button", name="Save").click()
     await expect(page.get_by_label("Other names")).to_have_value("Kura no Bannin\nThe Warden")
 
-    await page.get_by_role("link", name="Following", exact=True).click()
+    await visit(page, "Feeds")
     await page.get_by_role("button", name="Pause").click()
     await expect(page.locator("#subscription-1")).to_contain_text("Paused")
     await page.get_by_role("link", name="This season").click()

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.async_api import Page, expect
 from tests.browser.conftest import Screen
+from tests.support.waiting import PATIENCE
 
 from kurabito.app.compose.feeds import open_outbound
 from kurabito.app.compose.metadata import MetadataParts, open_metadata
 from kurabito.db import Connection
 from kurabito.metadata import records
+from kurabito.metadata.episodes import EpisodeSource, KnownEpisode, keep_lists
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import Details, RecordCandidate, RecordKind, TmdbKind, candidates_as_stored
 from kurabito.metadata.runner import SYNC
@@ -25,6 +29,19 @@ if TYPE_CHECKING:
     from tests.browser.conftest import Fit, Stage
 
 IDS = Ids(bgm_id=7, tmdb_id=70, tmdb_kind=TmdbKind.TV)
+
+
+async def test_the_day_of_an_episode_is_no_moment(page: Page, stage: Stage) -> None:
+    episode = KnownEpisode(1, {"en": "The first"}, date(2026, 10, 6))
+
+    def write(conn: Connection) -> int:
+        keep_lists(conn, source=EpisodeSource.BGM, lists={"7": [episode]})
+        return records.add(conn, Details(title_english="Storehouse", bgm_id=7)).id
+
+    number = await stage.queue.database.write(write)
+    await page.goto(await stage.link())
+    await page.goto(f"{stage.url}/metadata/{number}")
+    await expect(page.locator(".known-episodes time")).to_have_text("6 Oct 2026")
 
 
 async def test_what_is_missing_is_told_with_the_source_that_does_not_answer(
@@ -44,7 +61,7 @@ async def test_what_is_missing_is_told_with_the_source_that_does_not_answer(
         await _sync(stage, parts, TaskState.DEAD)
         # An id that is known comes although no service answers; only the poster waits.
         index = IndexFile((OfflineEntry("蔵の夜", RecordKind.TV, "ja", IDS),), bad_rows=1)
-        await stage.queue.database.write(lambda conn: import_index(conn, index, IndexOrigin.FILE))
+        await asyncio.to_thread(import_index, stage.queue.database, index, IndexOrigin.FILE)
         known = await parts.service.create(Details(title_japanese="蔵の夜"))
         fresh = await parts.service.create(Details(title_japanese="別の蔵", mal_id=1, tmdb_id=3))
         await page.goto(await stage.link())
@@ -115,6 +132,8 @@ LACKS: dict[str, tuple[Details, dict[str, object], list[str]]] = {
 async def test_every_other_reason_is_told_as_it_is(page: Page, stage: Stage) -> None:
     """No source has failed here: what is missing was not asked yet, not found, not clear, or cannot be asked."""
     for has_key in (True, False):
+        # A page that is open would ask the server for events while it is away.
+        await page.goto("about:blank")
         await stage.go()
         key = {"tmdb_key": "made-up" if has_key else None}
         stage.settings = type(stage.settings)(**{**stage.settings.model_dump(exclude_unset=True), **key})
@@ -143,4 +162,4 @@ async def _sync(stage: Stage, parts: MetadataParts, ends: TaskState) -> None:
     parts.runner.join(registry)
     async with Worker(stage.queue, registry, name="filler", grace=0.0):
         task = await stage.queue.enqueue(SYNC, unique_key=SYNC)
-        assert (await stage.queue.wait(task.id, timeout=60)).state is ends
+        assert (await stage.queue.wait(task.id, timeout=PATIENCE)).state is ends

@@ -1,4 +1,4 @@
-"""*Calendar*, posters and *Needs you* on the demo, at a desk and on a phone."""
+"""*Calendar*, posters and *Matches* on the demo, at a desk and on a phone."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ async def _a_season_is_chosen(page: Page) -> None:
 
 
 async def _a_series_has_a_poster(page: Page) -> None:
-    await page.get_by_role("link", name="Series", exact=True).click()
+    await page.get_by_role("link", name="Shows", exact=True).click()
     await expect(page.get_by_alt_text("Poster of The Storehouse at Dawn")).to_be_visible()
     await page.get_by_role("link", name="The Storehouse at Dawn").click()
     await expect(page.locator(".ids")).to_contain_text("99000101")
@@ -137,10 +137,13 @@ async def _every_page_fits(page: Page, url: str) -> None:
 
 
 async def _a_folder_is_said_to_be_something(page: Page) -> None:
-    count = page.locator("#needs-you")
+    count = page.locator("#matches-count")
+    await expect(count).not_to_have_text("")
+    waiting = int(await count.text_content() or "")
+    # On a phone it is behind *More*.
+    await page.get_by_role("button", name="More").click()
     await expect(count).to_be_visible()
-    waiting = int(await count.inner_text())
-    await page.get_by_role("link", name="Needs you").click()
+    await page.get_by_role("link", name="Matches").click()
     lantern = page.locator(".question", has_text="The Lantern")
     await expect(lantern.locator(".card")).to_have_count(2)
     await expect(lantern).to_contain_text("Others match as well")

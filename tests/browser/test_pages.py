@@ -35,9 +35,12 @@ async def test_one_logs_in_by_link_and_leaves(page: Page, stage: Stage) -> None:
     await expect(page).to_have_url(re.compile(r"/login\?next="))
     await _nothing_sticks_out(page)
     await page.goto(await stage.link())
-    await expect(page.locator("h1")).to_have_text("Now")
+    await expect(page.locator("h1")).to_have_text("Home")
     await expect(page.locator("#live")).to_have_text("Live")
-    await page.get_by_role("button", name="Log out").click()
+    leave = page.get_by_role("button", name="Log out")
+    if not await leave.is_visible():
+        await page.get_by_role("button", name="More").click()
+    await leave.click()
     await expect(page.locator("h1")).to_have_text("Log in")
     await page.goto(f"{stage.url}/system")
     await expect(page.locator("h1")).to_have_text("Log in")
@@ -56,7 +59,7 @@ async def test_one_logs_in_by_password_and_arrives_where_one_wanted_to_go(
 
 
 async def test_a_task_is_watched_while_it_goes_on(page: Page, stage: Stage) -> None:
-    await page.goto(await stage.link())
+    await page.goto(await stage.link("/now"))
     await expect(page.locator("#quiet")).to_be_visible()
     await _stays(page)
     stage.go_on(40)
@@ -75,7 +78,7 @@ async def test_a_task_is_watched_while_it_goes_on(page: Page, stage: Stage) -> N
 async def test_a_running_task_is_cancelled_after_a_question(page: Page, stage: Stage, picture: Picture) -> None:
     stage.go_on(40)
     task = await stage.queue.enqueue("shelf.count", {})
-    await page.goto(await stage.link())
+    await page.goto(await stage.link("/now"))
     entry = page.locator(f"#running [data-task='{task.id}']")
     await _stays(page)
     await entry.locator("summary").click()
@@ -94,7 +97,7 @@ async def test_a_running_task_is_cancelled_after_a_question(page: Page, stage: S
 async def test_a_failed_task_tells_why_and_is_retried(page: Page, stage: Stage) -> None:
     task = await stage.queue.enqueue("poster.fetch", {})
     await stage.queue.wait(task.id)
-    await page.goto(await stage.link())
+    await page.goto(await stage.link("/now"))
     entry = page.locator(f"#failed [data-task='{task.id}']")
     await expect(entry).to_contain_text("no poster at this address")
     stage.address_exists = True
@@ -109,7 +112,7 @@ async def test_a_failed_task_tells_why_and_is_retried(page: Page, stage: Stage) 
 
 async def test_a_task_s_own_page_follows_it_to_its_end(page: Page, stage: Stage) -> None:
     task = await stage.queue.enqueue("shelf.count", {})
-    await page.goto(await stage.link())
+    await page.goto(await stage.link("/now"))
     await page.goto(f"{stage.url}/tasks/{task.id}")
     await _stays(page)
     stage.go_on(80)
@@ -122,9 +125,9 @@ async def test_a_task_s_own_page_follows_it_to_its_end(page: Page, stage: Stage)
 
 async def test_languages_and_themes_are_switched_and_remembered(page: Page, stage: Stage, picture: Picture) -> None:
     await _furnish(stage)
-    await page.goto(await stage.link())
+    await page.goto(await stage.link("/now"))
     await page.get_by_role("link", name="日本語").click()
-    await expect(page.locator("h1")).to_have_text("いま")
+    await expect(page.locator("h1")).to_have_text("タスク")
     await expect(page.locator("html")).to_have_attribute("lang", "ja")
     await picture("now-ja")
     await page.get_by_role("link", name="ダーク").click()
@@ -141,7 +144,7 @@ async def test_languages_and_themes_are_switched_and_remembered(page: Page, stag
 
 async def test_times_are_shown_in_the_browser_s_zone(page: Page, stage: Stage) -> None:
     task = await stage.queue.enqueue("nobody.runs.this", {})
-    await page.goto(await stage.link())
+    await page.goto(await stage.link("/now"))
     await page.goto(f"{stage.url}/tasks/{task.id}")
     shown = await page.locator(".facts time").first.text_content()
     tokyo = await page.evaluate(
@@ -159,7 +162,7 @@ async def test_foreign_text_of_any_length_and_direction_keeps_the_layout(
         await stage.queue.enqueue(task_type, {"note": "x" * 5000, RIGHT_TO_LEFT: LONG}, unique_key=task_type)
         for task_type in (LONG, RIGHT_TO_LEFT, "🏮" * 80)
     ]
-    await page.goto(await stage.link())
+    await page.goto(await stage.link("/now"))
     await expect(page.locator("#waiting .entry")).to_have_count(3)
     await picture("foreign")
     await _nothing_sticks_out(page)
@@ -169,30 +172,32 @@ async def test_foreign_text_of_any_length_and_direction_keeps_the_layout(
 
 
 async def test_a_link_into_the_reference_unfolds_what_it_names(page: Page, stage: Stage) -> None:
-    await page.goto(await stage.link())
+    await page.goto(await stage.link("/now"))
     await page.goto(f"{stage.url}/docs#get-api-v1-events")
     await expect(page.locator("#get-api-v1-events .answers")).to_be_visible()
 
 
 async def test_everything_is_reached_with_the_keyboard(page: Page, stage: Stage) -> None:
     await stage.queue.enqueue("nobody.runs.this", {})
-    await page.goto(await stage.link())
+    await page.goto(await stage.link("/now"))
     await page.keyboard.press("Tab")
     await expect(page.locator(".skip")).to_be_focused()
     seen = set()
     for _ in range(48):
         await page.keyboard.press("Tab")
+        if await page.locator(".nav-open:focus").count():
+            await page.keyboard.press("Enter")
         focused = await page.evaluate(
             "(() => { const it = document.activeElement;"
             " return [it.textContent.trim(), it === document.body || getComputedStyle(it).outlineStyle !== 'none']; })()"
         )
         assert focused[1], f"{focused[0]} shows no focus"
         seen.add(focused[0])
-    assert {"Now", "Tasks", "System", "Log out", "nobody.runs.this", "Cancel", "日本語", "Dark"} <= seen
+    assert {"Home", "Tasks", "System", "Log out", "nobody.runs.this", "Cancel", "日本語", "Dark"} <= seen
 
 
 async def test_the_font_that_the_page_wants_comes_with_it(page: Page, stage: Stage) -> None:
-    await page.goto(await stage.link())
+    await page.goto(await stage.link("/now"))
     await page.evaluate("document.fonts.ready")
     loaded = "[...document.fonts].filter((it) => it.status === 'loaded').map((it) => it.family)"
     assert await page.evaluate(loaded) == ["Inter"]
@@ -205,22 +210,23 @@ async def test_without_javascript_everything_works_too(new_page: NewPage, stage:
     page = await new_page(java_script_enabled=False, viewport={"width": 390, "height": 844})
     task = await stage.queue.enqueue("poster.fetch", {})
     await stage.queue.wait(task.id)
-    await page.goto(await stage.link())
+    await page.goto(await stage.link("/now"))
     await expect(page.locator("#failed")).to_contain_text("no poster at this address")
     stage.address_exists = True
     await page.get_by_role("button", name="Retry").click()
-    await expect(page.locator("h1")).to_have_text("Now")
+    await expect(page.locator("h1")).to_have_text("Tasks")
     assert (await stage.queue.wait(task.id)).state is TaskState.SUCCEEDED
 
 
 async def test_every_page_fits_in_both_lights(page: Page, stage: Stage, picture: Picture) -> None:
     await _furnish(stage)
-    await page.goto(await stage.link())
+    await page.goto(await stage.link("/now"))
     await expect(page.locator("#waiting .error-line")).to_be_visible()
     dead = (await stage.queue.list(state=TaskState.DEAD)).items[0]
     for theme in ("light", "dark"):
         for name, path in (
-            ("now", "/"),
+            ("home", "/"),
+            ("now", "/now"),
             ("tasks", "/tasks"),
             ("task", f"/tasks/{dead.id}"),
             ("system", "/system"),

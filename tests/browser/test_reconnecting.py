@@ -14,7 +14,7 @@ async def test_a_server_that_is_gone_is_shown_and_what_was_missed_is_made_up_for
     new_page: NewPage, stage: Stage
 ) -> None:
     page = await new_page()
-    await page.goto(await stage.link())
+    await page.goto(await stage.link("/now"))
     await expect(page.locator("#live")).to_have_text("Live")
     await stage.go()
     await expect(page.locator("#live")).to_have_text("Reconnecting…")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.async_api import Page, Request, expect
+from tests.support.waiting import PATIENCE
 
 from kurabito.app.compose.library import open_library
 from kurabito.db import Connection
@@ -96,7 +98,7 @@ async def test_what_is_in_view_is_asked_for_together_and_appears_when_it_is_draw
     await fits()
     await picture("duplicates-thumbnails")
     await page.locator(".entry.group .waste a").first.click()
-    await _is_drawn(page, stage, ".files .thumb img")
+    await _is_drawn(page, stage, ".copies .thumb img")
     await page.goto(f"{stage.url}/system")
     await expect(page.locator("#thumbnails")).to_contain_text("Ready")
     await expect(page.locator("#wal")).to_contain_text("128 MiB")
@@ -127,7 +129,8 @@ async def _folders_show_them_too(page: Page, stage: Stage, picture: Picture, fit
 
 async def _is_drawn(page: Page, stage: Stage, selector: str) -> None:
     """Draw what is asked for until it is seen."""
-    while not await page.locator(selector).count():
-        await draw(stage)
-        await page.wait_for_timeout(100)
+    async with asyncio.timeout(PATIENCE):
+        while not await page.locator(selector).count():
+            await draw(stage)
+            await page.wait_for_timeout(100)
     await expect(page.locator(selector).first).to_be_visible()

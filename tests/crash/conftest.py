@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.runtime import Queue, open_queue
 
@@ -118,7 +119,7 @@ class Fleet:
         for name in names or list(self._living):
             process = self._living.pop(name)
             process.terminate()
-            status = process.wait(timeout=30)
+            status = process.wait(timeout=PATIENCE)
             # One that was started a moment ago is not listening yet, and has nothing to leave behind.
             ready = bool(self.lines("ready", worker=name))
             assert status == 0 or (status == -signal.SIGTERM and not ready)
@@ -139,7 +140,7 @@ class Fleet:
             if what in (None, line.what) and all(getattr(line, name) == value for name, value in like.items())
         ]
 
-    async def until(self, what: str, *, count: int = 1, seconds: float = 30.0, **like: Any) -> Line:
+    async def until(self, what: str, *, count: int = 1, seconds: float = PATIENCE, **like: Any) -> Line:
         """The `count`-th line of this kind, once it is there."""
 
         def found() -> bool:

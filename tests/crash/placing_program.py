@@ -18,7 +18,7 @@ from typing import Any
 
 from kurabito.dataplane.leasing.leased_row import LeasedRow
 from kurabito.dataplane.leasing.runner import Runner
-from kurabito.dataplane.placing import copies, staged
+from kurabito.dataplane.placing import copies, staged_file
 from kurabito.dataplane.placing.work import PlacementWork
 from kurabito.dataplane.removal import syscalls
 from kurabito.db import open_database
@@ -59,7 +59,7 @@ def work(url: str, moment: int, *, named: bool, apart: bool) -> None:
     copies.write_all = before_and_after(copies.write_all, pass_by)
     copies._BLOCK = BLOCK  # type: ignore[misc]
     if named:
-        staged._UNNAMED = 0  # type: ignore[misc]
+        staged_file._UNNAMED = 0  # type: ignore[misc]
     if apart:
         syscalls.rename_without_replacing = cannot_move
         syscalls.swap = cannot_move  # type: ignore[assignment]

@@ -24,6 +24,7 @@ from typing import Any
 
 import httpcore2
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.app.compose.downloads import DownloadParts, open_downloads
 from kurabito.app.compose.feeds import FeedParts, open_feeds
@@ -193,7 +194,7 @@ class Core:
         """Wait until everything that was asked for is done."""
         for task_type in (DISPATCH, POLL, CLEAR):
             for task in (await self.queue.list(task_type=task_type, limit=100)).items:
-                done = await self.queue.wait(task.id, timeout=60)
+                done = await self.queue.wait(task.id, timeout=PATIENCE)
                 assert done.state == "succeeded", done.last_error
 
     async def all(self, sql: str) -> list[tuple[Any, ...]]:

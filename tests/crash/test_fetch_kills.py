@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.db.migrate import PRODUCT, migrate
 from kurabito.feeds.service import Subscriptions
@@ -131,7 +132,7 @@ async def kill_and_check(queue: SqlQueue, url: str, chance: random.Random, kills
                 await asyncio.sleep(chance.uniform(0.0, 0.06))
                 os.kill(worker, signal.SIGKILL)
                 worker = await start(program)
-                done = await queue.wait(task.id, timeout=60)
+                done = await queue.wait(task.id, timeout=PATIENCE)
                 assert done.state == "succeeded", done.last_error
                 interrupted += done.lost_leases
         finally:

@@ -12,6 +12,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.runtime import Queue, TaskRecord, TaskState, open_queue
 
@@ -104,21 +105,21 @@ def _waits(fleet: Fleet) -> list[float]:
 
 async def _one_at_work(fleet: Fleet, chance: random.Random) -> str:
     """A living worker that has come up, while another is there to take over."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while len(ready := {line.worker for line in fleet.lines("ready")} & set(fleet.living)) < 2:
             await asyncio.sleep(0.005)
     return chance.choice(sorted(ready))
 
 
 async def _finished(queue: Queue, task_id: Any, given_up: list[TaskRecord]) -> TaskRecord:
-    record = await queue.wait(task_id, timeout=60)
+    record = await queue.wait(task_id, timeout=PATIENCE)
     while record.state is TaskState.DEAD:
         # Unlucky: it was with three workers at the moment of their death. That is told, and undone by hand.
         assert record.lost_leases == MAX_LOST_LEASES
         assert (record.last_error or "").startswith("WORKER_LOST")
         given_up.append(record)
         await queue.retry(task_id)
-        record = await queue.wait(task_id, timeout=60)
+        record = await queue.wait(task_id, timeout=PATIENCE)
     return record
 
 

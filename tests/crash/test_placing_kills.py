@@ -20,15 +20,19 @@ from kurabito.db.migrate import PRODUCT
 
 PROGRAM = Path(__file__).with_name("placing_program.py")
 CHECKER = Path(__file__).with_name("placing_checker.py")
-MODES = ("link", "copy", "move", "rename", "write", "move apart", "replace", "replace as", "replace by copy", "undo")
+MODES = (
+    *("link", "copy", "move", "rename", "write", "move apart", "tidy", "tidy a copy"),
+    *("replace", "replace as", "replace by copy", "replace by write", "undo"),
+)
 MOMENTS = 18
 """About so many has a placement."""
 RECENT = 40
 """As many files as a kill may have met, and more."""
 ADD = """
 INSERT INTO placements (library_id, mode, source_root, source_path, size_bytes, target_path, content, replaces_path,
-                        replaces_size_bytes, replaces_mtime_ns, trash_id, created_at, updated_at)
-VALUES (1, :mode, :root, :source, :size, :target, :content, :replaces, :old_size, :old_mtime_ns, :trash_id, :now, :now)
+                        replaces_size_bytes, replaces_mtime_ns, trash_id, is_placed, created_at, updated_at)
+VALUES (1, :mode, :root, :source, :size, :target, :content, :replaces, :old_size, :old_mtime_ns, :trash_id, :is_placed, :now,
+        :now)
 """
 NO_OTHER = {"replaces": None, "old_size": None, "old_mtime_ns": None, "trash_id": None}
 LIBRARY = "INSERT INTO library_roots (id, name, root_path, created_at, updated_at) VALUES (1, 'l', :path, :now, :now)"
@@ -62,26 +66,37 @@ class Hall:
         name = f"{len(self.files)} {mode}.mkv"
         content = chance.randbytes(chance.choice((1, 10_000, 30_000)))
         root = {"rename": self.library, "move apart": self.disk}.get(mode, self.downloads)
-        source = None if mode == "write" else root / "unsorted" / name
+        is_written, is_placed = mode.endswith("write"), mode.startswith("tidy")
+        source = None if is_written else root / "unsorted" / name
         if source is not None:
             source.parent.mkdir(exist_ok=True)
             source.write_bytes(content)
         target = f"Show {len(self.files) // 4}/{name}"
         old = self._old(target, mode, chance) if mode.startswith(("replace", "undo")) else None
-        method = "copy" if mode.endswith("copy") else "link" if old else mode.partition(" ")[0]
+        if is_placed and source is not None:
+            self._place(source, self.library / target, is_linked=mode == "tidy")
         values = {
-            "mode": method,
-            "root": None if mode in ("rename", "write") else str(root),
+            "mode": (method := _method(mode, is_new=old is None)),
+            "root": None if mode == "rename" or is_written else str(root),
             "source": None if source is None else f"unsorted/{name}",
             "size": len(content),
             "target": target,
-            "content": content if mode == "write" else None,
+            "content": content if is_written else None,
+            "is_placed": int(is_placed),
         }
         wanted = {"content": sha256(content).hexdigest(), "target": str(self.library / target)}
         leaves = method in ("move", "rename")
         file = {**wanted, "source": None if source is None else str(source), "leaves": leaves}
         self._add(values, file, old)
         self.files.append(file)
+
+    def _place(self, source: Path, target: Path, *, is_linked: bool) -> None:
+        """Have the library have a file already: the same one, or one with the same content."""
+        target.parent.mkdir(exist_ok=True)
+        if is_linked:
+            target.hardlink_to(source)
+        else:
+            target.write_bytes(source.read_bytes())
 
     def _old(self, target: str, mode: str, chance: random.Random) -> Path:
         """A file that the library has, under the same name or another."""
@@ -117,8 +132,9 @@ class Hall:
             "size": trashed.stat().st_size,
             "target": str(target.relative_to(self.library)),
             "content": None,
+            "is_placed": 0,
         }
-        stays = [] if file["leaves"] else [file["source"]]
+        stays = [] if file["leaves"] or file["source"] is None else [file["source"]]
         file |= {
             "content": file["old"],
             "source": str(trashed),
@@ -131,6 +147,15 @@ class Hall:
         """What follows the death of a data plane, and a keeper who insists."""
         self.run("UPDATE placements SET lease_expires_at = :now - 1 WHERE status = 'running'")
         self.run(AGAIN)
+
+
+def _method(mode: str, *, is_new: bool) -> str:
+    """The mode of the placement that does this."""
+    if mode.startswith("tidy"):
+        return "move"
+    if mode.startswith("replace by"):
+        return mode.rpartition(" ")[2]
+    return mode.partition(" ")[0] if is_new else "link"
 
 
 @pytest.fixture

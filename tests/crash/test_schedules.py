@@ -6,6 +6,8 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
+from tests.support.waiting import PATIENCE
+
 from kurabito.runtime import Queue
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ async def test_a_tick_is_fired_once_however_many_processes_keep_the_schedule(que
     # Before the first tick there is none to count from.
     await fleet.until("tick", count=1)
     first_tick, first_count = await _seen(queue)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while True:
             tick, count = await _seen(queue)
             passed, fired = (tick - first_tick) / PERIOD / 1e6, count - first_count

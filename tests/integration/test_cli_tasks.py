@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from tests.support.waiting import PATIENCE
 from typer.testing import CliRunner
 
 from kurabito.cli.commands import app
@@ -74,7 +75,7 @@ def run_all(url: str, registry: Registry) -> None:
         tasks = await queue.list()
         async with Worker(queue, registry):
             for task in tasks:
-                await queue.wait(task.id, timeout=30)
+                await queue.wait(task.id, timeout=PATIENCE)
 
     within(url, work)
 
@@ -301,7 +302,7 @@ def test_watch_prints_events_into_a_pipe_and_ends_cleanly_with_ctrl_c(url: str) 
         kurabito("tasks", "cancel", task_id, "--queue", url)
         assert task_id in read_until(watching.stdout.fileno(), "Cancelled")
         watching.send_signal(signal.SIGINT)
-        _, err = watching.communicate(timeout=20)
+        _, err = watching.communicate(timeout=PATIENCE)
         assert (watching.returncode, err) == (0, b"")
     finally:
         watching.kill()
@@ -387,7 +388,7 @@ async def _half_done(queue: Queue, terminal: int) -> None:
         assert picture.index("runs") < picture.index("waits")
         assert "━" in picture
         go_on.set()
-        await queue.wait(task.id, timeout=30)
+        await queue.wait(task.id, timeout=PATIENCE)
         await asyncio.to_thread(read_until, terminal, "succeeded 1")
 
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.runtime import Queue, TaskState, open_queue
 
@@ -81,7 +82,7 @@ def worker(folder: Path, *options: str) -> Iterator[subprocess.Popen[bytes]]:
         process.wait()
 
 
-async def until(true: Callable[[], bool], seconds: float = 40.0) -> None:
+async def until(true: Callable[[], bool], seconds: float = PATIENCE) -> None:
     async with asyncio.timeout(seconds):
         while not true():
             await asyncio.sleep(0.02)
@@ -108,9 +109,9 @@ async def queue(shop: Path) -> AsyncIterator[Queue]:
 async def test_a_worker_runs_tasks_and_stops_in_good_order(shop: Path, queue: Queue) -> None:
     with worker(shop) as process:
         task = await queue.enqueue("greet", "Ada")
-        assert (await queue.wait(task.id, timeout=40)).result == "Hello, Ada!"
+        assert (await queue.wait(task.id, timeout=PATIENCE)).result == "Hello, Ada!"
         process.send_signal(signal.SIGTERM)
-        assert await asyncio.to_thread(process.wait, 20) == 0
+        assert await asyncio.to_thread(process.wait, PATIENCE) == 0
     assert await queue.workers() == []
 
 
@@ -123,7 +124,7 @@ async def test_a_running_task_may_end_before_the_worker_does(shop: Path, queue: 
         with pytest.raises(subprocess.TimeoutExpired):
             await asyncio.to_thread(process.wait, 0.3)
         (shop / "seen" / "go").touch()
-        assert await asyncio.to_thread(process.wait, 20) == 0
+        assert await asyncio.to_thread(process.wait, PATIENCE) == 0
     record = await queue.get(task.id)
     assert (record.state, record.result, record.attempts) == (TaskState.SUCCEEDED, "finished", 1)
 
@@ -134,7 +135,7 @@ async def test_a_task_that_does_not_end_in_time_is_put_back(shop: Path, queue: Q
         task = await queue.enqueue(kind, str(shop / "seen"))
         await until(lambda: bool(seen(shop)))
         process.send_signal(signal.SIGTERM)
-        assert await asyncio.to_thread(process.wait, 20) == 0
+        assert await asyncio.to_thread(process.wait, PATIENCE) == 0
     record = await queue.get(task.id)
     assert (record.state, record.attempts, record.lost_leases) == (TaskState.QUEUED, 0, 0)
 
@@ -144,10 +145,11 @@ async def test_a_second_signal_does_not_wait(shop: Path, queue: Queue) -> None:
         await queue.enqueue("linger", str(shop / "seen"))
         await until(lambda: bool(seen(shop)))
         process.send_signal(signal.SIGINT)
+        # Time for the process to end at the first signal: that it goes on is told by no event.
         await asyncio.sleep(0.5)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        assert await asyncio.to_thread(process.wait, 20) == -signal.SIGINT
+        assert await asyncio.to_thread(process.wait, PATIENCE) == -signal.SIGINT
 
 
 async def test_a_killed_process_is_replaced_and_its_task_runs_again_at_once(shop: Path, queue: Queue) -> None:
@@ -155,7 +157,7 @@ async def test_a_killed_process_is_replaced_and_its_task_runs_again_at_once(shop
         task = await queue.enqueue("finish", str(shop / "seen"))
         await until(lambda: len(seen(shop)) == 1)
         (shop / "seen" / "go").touch()
-        first = await queue.wait(task.id, timeout=20)
+        first = await queue.wait(task.id, timeout=PATIENCE)
         assert first.state is TaskState.SUCCEEDED
         (shop / "seen" / "go").unlink()
         task = await queue.enqueue("finish", str(shop / "seen"))
@@ -164,15 +166,15 @@ async def test_a_killed_process_is_replaced_and_its_task_runs_again_at_once(shop
         os.kill(pid, signal.SIGKILL)
         await until(lambda: len(seen(shop)) == 2)
         (shop / "seen" / "go").touch()
-        record = await queue.wait(task.id, timeout=20)
+        record = await queue.wait(task.id, timeout=PATIENCE)
         assert (record.state, record.lost_leases) == (TaskState.SUCCEEDED, 1)
         process.send_signal(signal.SIGTERM)
-        assert await asyncio.to_thread(process.wait, 30) == 0
+        assert await asyncio.to_thread(process.wait, PATIENCE) == 0
     assert not any(alive(pid) for pid in seen(shop))
 
 
 async def until_running(queue: Queue, task_id: str) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while (await queue.get(task_id)).state is not TaskState.RUNNING:
             await asyncio.sleep(0.02)
 
@@ -193,7 +195,7 @@ async def test_processes_share_the_work_and_end_with_a_supervisor_that_is_killed
 async def test_what_a_handler_starts_is_not_taken_for_a_worker(shop: Path, queue: Queue) -> None:
     with worker(shop, "--supervise"):
         task = await queue.enqueue("environment")
-        assert (await queue.wait(task.id, timeout=40)).result == []
+        assert (await queue.wait(task.id, timeout=PATIENCE)).result == []
 
 
 @pytest.mark.parametrize(
@@ -209,7 +211,7 @@ async def test_what_a_handler_starts_is_not_taken_for_a_worker(shop: Path, queue
 )
 def test_handlers_that_cannot_be_found_are_a_clear_error(shop: Path, place: str, says: str) -> None:
     command = [*KURABITO, "worker", place, "--queue", "sqlite:///new.db"]
-    said = subprocess.run(command, cwd=shop, capture_output=True, text=True, timeout=60, check=False)
+    said = subprocess.run(command, cwd=shop, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert said.returncode == 1
     assert says in said.stderr
     assert said.stderr.startswith("error: ") is (place != "broken:registry")
@@ -223,7 +225,7 @@ async def test_a_worker_whose_database_is_broken_ends_with_a_code(
     monkeypatch.setenv("KURABITO_HEARTBEAT_SECONDS", "0.2")
     with worker(shop) as process:
         task = await queue.enqueue("greet", "Ada")
-        await queue.wait(task.id, timeout=40)
+        await queue.wait(task.id, timeout=PATIENCE)
         await queue.transact(lambda conn: conn.execute("ALTER TABLE tasks RENAME TO gone"))
         assert await asyncio.to_thread(process.wait, 40) == 70
 
@@ -235,14 +237,14 @@ async def test_a_worker_that_cannot_stop_its_handlers_ends_with_a_code_and_is_re
         tasks = list(await queue.enqueue_many([("deaf", str(shop / "seen"))] * 3))
         # The second one that cannot be stopped is one too many for a worker that runs one at a time.
         await until(lambda: len(seen(shop)) == 2)
-        ended = [await queue.wait(task.id, timeout=40) for task in tasks]
+        ended = [await queue.wait(task.id, timeout=PATIENCE) for task in tasks]
         assert {task.last_error for task in ended} == {"TimeoutError: ran longer than its time limit of 0.2 s"}
         first = min(seen(shop))
         await until(lambda: not alive(first))
         greeting = await queue.enqueue("greet", "Ada")
-        assert (await queue.wait(greeting.id, timeout=40)).result == "Hello, Ada!"
+        assert (await queue.wait(greeting.id, timeout=PATIENCE)).result == "Hello, Ada!"
         process.send_signal(signal.SIGTERM)
-        assert await asyncio.to_thread(process.wait, 30) == 0
+        assert await asyncio.to_thread(process.wait, PATIENCE) == 0
 
 
 @pytest.mark.soak
@@ -262,7 +264,7 @@ async def test_schedules_keep_the_time_zone_of_the_settings(
     monkeypatch.setenv("KURABITO_CONFIG", str(shop / "kurabito.toml"))
     kept: list[tuple[str]] = []
     with worker(shop):
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(PATIENCE):
             while not kept:
                 kept = await queue.transact(lambda conn: conn.execute("SELECT name FROM task_schedules").fetchall())
                 await asyncio.sleep(0.02)

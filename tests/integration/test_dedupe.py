@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from blake3 import blake3
+from tests.support.waiting import PATIENCE
 
 BIG = os.urandom(200_000)
 
@@ -49,7 +50,7 @@ def tree(tmp_path: Path) -> Path:
 
 def dedupe(state: Path, *arguments: str | bytes | Path, **options: Any) -> Run:
     command = [sys.executable, "-m", "kurabito.cli", "dedupe", "--state", state, *arguments]
-    return Run(subprocess.run(command, capture_output=True, timeout=60, check=False, **options))
+    return Run(subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False, **options))
 
 
 def put(folder: Path, **files: bytes) -> None:
@@ -388,7 +389,7 @@ def test_progress_is_shown_on_a_terminal_only(tree: Path, state: Path) -> None:
     put(tree, a=BIG, b=BIG)
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "kurabito.cli", "dedupe", "--state", str(state), str(tree)]
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=theirs, timeout=60, check=True)
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=theirs, timeout=PATIENCE, check=True)
     os.close(theirs)
     assert b"files" in os.read(ours, 10_000)
     os.close(ours)

@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.runtime import open_queue
 from kurabito.runtime.states import MOVES, TERMINAL, TaskState
@@ -73,7 +74,7 @@ class Reader:
                 env=self.environment,
                 capture_output=True,
                 text=True,
-                timeout=90,
+                timeout=PATIENCE,
                 check=False,
             )
             assert outcome.returncode == 0, f"$ {command}\n{outcome.stdout}{outcome.stderr}"
@@ -92,7 +93,7 @@ class Reader:
         """Stop what runs in the background; how each ended."""
         for process in self.started:
             process.terminate()
-        return [process.wait(timeout=60) for process in self.started]
+        return [process.wait(timeout=PATIENCE) for process in self.started]
 
 
 def fits(expected: str, printed: str) -> bool:
@@ -145,7 +146,7 @@ class Installed:
     wheel: Path
 
     def install(self, extra: str = "") -> None:
-        pip(self.programs, "install", f"{self.wheel}{extra}")
+        pip(self.programs, "install", "--no-compile", f"{self.wheel}{extra}")
 
     def kurabito(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return run([str(self.programs / "kurabito"), *arguments])
@@ -157,7 +158,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     folder = tmp_path_factory.mktemp("bare")
     pip(Path(sys.executable).parent, "wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(ROOT))
     (wheel,) = folder.glob("kurabito-*.whl")
-    venv.create(folder / "venv", with_pip=True)
+    venv.create(folder / "venv")
     installed = Installed(folder / "venv" / "bin", wheel)
     # Of the smallest package that has to be fetched: what it says is whether anything can be.
     if run([*pip_of(installed.programs), "download", "--no-deps", "-d", str(folder), "mdurl"]).returncode != 0:
@@ -167,7 +168,9 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 
 def pip_of(programs: Path) -> list[str]:
-    return [str(programs / "python"), "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    """The pip of this environment, for another one: to install pip there takes longer than all the rest."""
+    python = str(programs / "python")
+    return [sys.executable, "-m", "pip", "--python", python, "--quiet", "--disable-pip-version-check"]
 
 
 def pip(programs: Path, *arguments: str) -> None:

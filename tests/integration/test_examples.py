@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.support.waiting import PATIENCE
+
 from kurabito.runtime import Queue, TaskRecord, TaskState, open_queue
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -22,7 +24,7 @@ LEASE = 30.0
 def quickstart(folder: Path, *arguments: str) -> list[str]:
     command = [sys.executable, str(EXAMPLES / "quickstart.py"), *arguments]
     return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=60, check=True
+        command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=True
     ).stdout.splitlines()
 
 
@@ -69,7 +71,7 @@ async def reached(queue: Queue, step: int, *, lost: int = 0) -> TaskRecord:
 
     The row of a killed worker's task says that it runs until somebody takes it over, so the state alone proves nothing.
     """
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while True:
             for task in await queue.list(state=TaskState.RUNNING):
                 if task.lost_leases == lost and task.progress is not None and task.progress.done >= step:
@@ -95,7 +97,7 @@ async def test_the_agent_goes_on_in_another_process_when_its_own_is_killed(tmp_p
             # Long before the lease would have ended.
             assert time.monotonic() - killed < LEASE / 2
             assert resumed.worker != interrupted.worker
-            out, _ = await asyncio.to_thread(asking.communicate, timeout=60)
+            out, _ = await asyncio.to_thread(asking.communicate, timeout=PATIENCE)
     assert "workers lost on the way: 1" in out
     assert [line.split(":")[0] for line in out.splitlines()[-10:]] == [f"tea, part {step}" for step in range(1, 11)]
     first, second = beginnings(tmp_path)
@@ -111,7 +113,7 @@ async def test_the_agent_goes_on_when_its_only_process_is_started_again(tmp_path
                 one.wait()
             # Under another name, as a restarted process has one.
             with agent(tmp_path, "two"):
-                out, _ = await asyncio.to_thread(asking.communicate, timeout=60)
+                out, _ = await asyncio.to_thread(asking.communicate, timeout=PATIENCE)
         (task,) = await queue.list()
     assert "succeeded" in out
     assert (task.state, task.attempts, task.lost_leases) == (TaskState.SUCCEEDED, 1, 1)
@@ -137,7 +139,7 @@ async def test_an_agent_that_is_asked_to_stop_puts_its_task_back_uncounted(tmp_p
         with question(tmp_path), agent(tmp_path, "one") as one:
             task = await reached(queue, 1)
             one.send_signal(signal.SIGINT)
-            assert await asyncio.to_thread(one.wait, 30) == 0
+            assert await asyncio.to_thread(one.wait, PATIENCE) == 0
             record = await queue.get(task.id)
     assert record.lost_leases == 0
     assert record.state in (TaskState.SUCCEEDED, TaskState.QUEUED)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 
 def kurabito(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -18,7 +19,7 @@ def kurabito(*arguments: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "NO_COLOR": "1", "COLUMNS": "200"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
 

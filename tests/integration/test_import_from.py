@@ -11,6 +11,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from tests.support.waiting import PATIENCE
+
 BANGUMI = (
     "CREATE TABLE bangumi (id INTEGER PRIMARY KEY, official_title TEXT, year TEXT, title_raw TEXT, season INTEGER, "
     "offset INTEGER, rss_link TEXT, save_path TEXT, deleted INTEGER)"
@@ -23,7 +25,7 @@ def kurabito(state: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "NO_COLOR": "1", "COLUMNS": "200", "KURABITO_STATE": str(state)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
 

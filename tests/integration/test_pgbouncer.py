@@ -13,6 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 from tests.support.pgbouncer import Bouncer
+from tests.support.waiting import PATIENCE
 
 from kurabito.db import open_database
 from kurabito.errors import ConfigError
@@ -49,10 +50,12 @@ async def test_tasks_are_done_through_a_pooler(pooled_url: str) -> None:
             one = await asking.enqueue("double", 4)
             many = await asking.enqueue_many([("double", number) for number in range(300)])
             keyed = await asking.enqueue("double", 5, unique_key="five", delay=0.1)
-            assert (await asking.wait(one.id, timeout=30)).result == 8
-            assert [(await asking.wait(task.id, timeout=30)).result for task in many] == [2 * n for n in range(300)]
-            assert (await asking.wait(keyed.id, timeout=30)).result == 10
-            await asking.wait((await asking.enqueue("then")).id, timeout=30)
+            assert (await asking.wait(one.id, timeout=PATIENCE)).result == 8
+            assert [(await asking.wait(task.id, timeout=PATIENCE)).result for task in many] == [
+                2 * n for n in range(300)
+            ]
+            assert (await asking.wait(keyed.id, timeout=PATIENCE)).result == 10
+            await asking.wait((await asking.enqueue("then")).id, timeout=PATIENCE)
             hanging = await asking.enqueue("hang")
             await _until_running(asking, hanging.id)
             assert (await asking.cancel(hanging.id)).state is TaskState.CANCELLED
@@ -72,7 +75,7 @@ async def test_events_are_heard_through_a_pooler(pooled_url: str) -> None:
     async with open_queue(pooled_url) as asking, open_queue(pooled_url) as other:
         stream = asking.events()
         tasks = [await asking.enqueue("double", 1), await other.enqueue("double", 2)]
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             assert [(await anext(stream)).task_id for _ in tasks] == [task.id for task in tasks]
 
 
@@ -81,7 +84,7 @@ async def test_nothing_of_ours_stays_on_the_sessions_that_a_pooler_shares(
 ) -> None:
     async with open_queue(pooled_url) as queue, Worker(queue, registry()):
         for number in range(30):
-            await queue.wait((await queue.enqueue("double", number)).id, timeout=30)
+            await queue.wait((await queue.enqueue("double", number)).id, timeout=PATIENCE)
         await queue.transact(lambda conn: conn.execute("SELECT 1"))
         # Another program that comes to every one of those sessions, one after the other.
         found: set[tuple[Any, ...]] = set()
@@ -105,7 +108,7 @@ def test_a_data_plane_refuses_a_pooler_with_the_reason(
     environment = {**os.environ, "KURABITO_DATABASE": bouncer(migrated_postgres), "KURABITO_STATE": str(tmp_path)}
     ended = subprocess.run(
         [sys.executable, "-m", "kurabito.cli", "dataplane", "--once"],
-        env=environment, capture_output=True, text=True, check=False, timeout=60,
+        env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
     assert ended.returncode != 0
     assert "pooler" in ended.stderr
@@ -126,7 +129,7 @@ def test_the_product_serves_through_a_pooler_without_a_data_plane_of_its_own(
         while (line := started.stdout.readline()) and "/login?token=" not in line:
             told += line
         started.terminate()
-        started.wait(30)
+        started.wait(PATIENCE)
     assert bool(line) is serves, told
     assert serves or "--no-dataplane" in told
 
@@ -138,6 +141,6 @@ def test_a_role_is_refused_behind_a_pooler(migrated_postgres: str, bouncer: Boun
 
 
 async def _until_running(queue: Queue, task_id: Any) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while (await queue.get(task_id)).state is not TaskState.RUNNING:
             await asyncio.sleep(0.02)

@@ -10,6 +10,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.clock import ManualClock
 from kurabito.db import open_database
@@ -66,8 +67,8 @@ async def test_everything_works_in_a_schema_beside_tables_of_the_same_names(url:
         one = await queue.enqueue("twice", 1, unique_key="one", delay=0.05)
         assert (await queue.enqueue("twice", 1, unique_key="one")).id == one.id
         many = await queue.enqueue_many([("twice", number) for number in range(250)])
-        assert (await queue.wait(one.id, timeout=30)).result == 2
-        assert [(await queue.wait(task.id, timeout=30)).result for task in many] == [2 * n for n in range(250)]
+        assert (await queue.wait(one.id, timeout=PATIENCE)).result == 2
+        assert [(await queue.wait(task.id, timeout=PATIENCE)).result for task in many] == [2 * n for n in range(250)]
         waiting = await queue.enqueue("nobody runs it")
         assert waiting.no_worker
         await queue.cancel(waiting.id)
@@ -79,7 +80,7 @@ async def test_everything_works_in_a_schema_beside_tables_of_the_same_names(url:
         assert (await queue.counts_by_state())[TaskState.QUEUED] >= 2
         assert {depth.task_type for depth in await queue.depths()} >= {"twice", "after", "nobody runs it"}
         assert [worker.name for worker in await queue.workers()]
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             await anext(stream)
             while (await queue.list(task_type="after", state="succeeded", limit=500)).__len__() < 252:
                 await asyncio.sleep(0.05)

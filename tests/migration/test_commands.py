@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.db import open_database
 from kurabito.db.migrate import PRODUCT, RUNTIME, available, migrate
@@ -19,8 +20,6 @@ from kurabito.maintenance.backups import forget_old, fresh_name, name_of_earlier
 
 if TYPE_CHECKING:
     from tests.migration.conftest import Workshop
-
-LONGEST = 100
 
 
 @pytest.fixture
@@ -40,7 +39,7 @@ def run(state: Path, *arguments: str, **further: str) -> subprocess.CompletedPro
         env={**environment(state), **further},
         capture_output=True,
         text=True,
-        timeout=LONGEST,
+        timeout=PATIENCE,
         check=False,
     )
 
@@ -120,7 +119,7 @@ def test_serve_takes_it_over_and_answers(workshop: Workshop, state: Path, tmp_pa
     assert served.stdout is not None
     assert served.stdout.readline().startswith("Kurabito listens on"), log.read_text()
     served.terminate()
-    served.communicate(timeout=LONGEST)
+    served.communicate(timeout=PATIENCE)
     assert "table of the earlier system taken over" in log.read_text()
     assert rows(file, "library_files") == 60
     with closing(sqlite3.connect(file)) as raw:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from tests.migration.conftest import Workshop
@@ -39,7 +40,7 @@ class Program:
         return self._process.stdout.readline().strip()
 
     def close(self) -> None:
-        self._process.communicate(timeout=60)
+        self._process.communicate(timeout=PATIENCE)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 KEY = "0123456789abcdef0123456789abcdef"
 HASH = "e8ca5e20eca876339f41c3d9e95ea66c1d7caaee"
+HASH_32 = "5DFF4IHMVB3DHH2BYPM6SXVGNQOXZKXO"
 
 Respond = Callable[[str, dict[str, str]], "Answered"]
 
@@ -109,6 +110,20 @@ def prowlarr_item(host: str, number: int, *, usenet: bool = False) -> str:
 <torznab:attr name="downloadvolumefactor" value="0" /></item>"""
 
 
+def prowlarr_magnet(host: str, number: int) -> str:
+    """A release that has a magnet link alone: that leads through Prowlarr too, in the attribute as in the enclosure."""
+    url = f"{host}/1/download?apikey={KEY}&amp;link=bWFn{number}&amp;file=Kura"
+    return f"""<item><title>[Kura] Yoru no Kurabito - {number:02} [1080p]</title><description />
+<guid>https://tracker.example/{number}</guid><prowlarrindexer id="1" type="public">Tracker</prowlarrindexer>
+<comments>https://tracker.example/{number}</comments><pubDate>Tue, 24 Aug 2021 22:18:46 +0000</pubDate><size>639212749</size>
+<link></link><category>5070</category><enclosure url="{url}" length="639212749" type="application/x-bittorrent" />
+<torznab:attr name="category" value="5070" /><torznab:attr name="genre" value="" />
+<torznab:attr name="seeders" value="{number}" /><torznab:attr name="grabs" value="3" />
+<torznab:attr name="peers" value="{number + 3}" /><torznab:attr name="infohash" value="{number:040x}" />
+<torznab:attr name="magneturl" value="{url}" /><torznab:attr name="downloadvolumefactor" value="0" />
+<torznab:attr name="uploadvolumefactor" value="1" /></item>"""
+
+
 def jackett_item(host: str, number: int) -> str:
     """A link through Jackett that looks like no torrent, with hash and magnet as attributes."""
     url = f"{host}/dl/tracker/?jackett_apikey={KEY}&amp;path=Q2ZE{number}&amp;file=Kura+{number}"
@@ -142,5 +157,18 @@ SITE_ITEMS = {
 <description><![CDATA[<strong>Total Size</strong>: 609.6 MB<br/><a href="magnet:?xt=urn:btih:{HASH}">Magnet</a>]]></description>
 <guid isPermaLink="true">https://site.example/view/7</guid>
 <enclosure url="https://site.example/storage/torrent/{HASH}/7.torrent" type="application/x-bittorrent" length="0"/></item>""",
+    "bangumi_moe": """<item><title>[Kura] Yoru no Kurabito - 07 [1080p]</title>
+<link>https://site.example/torrent/69e5c31584f11a93b597ac80</link><description>&lt;p&gt;Kura&lt;/p&gt;</description>
+<guid isPermaLink="true">https://site.example/torrent/69e5c31584f11a93b597ac80</guid>
+<pubDate>Tue, 24 Aug 2021 22:18:46 GMT</pubDate><enclosure type="application/x-bittorrent" length="639212749"
+url="https://site.example/download/torrent/69e5c31584f11a93b597ac80/%5BKura%5D%20Yoru%20-%2007.torrent"/></item>""",
+    # It has no enclosure, and the hash in base 32.
+    "tokyotosho": f"""<item><category>Anime</category><title>[Kura] Yoru no Kurabito - 07 [1080p].mkv</title>
+<link><![CDATA[https://site.example/download/7.torrent]]></link>
+<description><![CDATA[<a href="https://site.example/download/7.torrent">Torrent Link</a><br />
+<a href="magnet:?xt=urn:btih:{HASH_32}&tr=http://t.example:7777/announce">Magnet Link</a><br />
+<a href="https://site.example/details.php?id=7">Tokyo Tosho</a><br />Size: 609.6MB<br />Authorized: Yes<br />
+Submitter: Kura]]></description><guid><![CDATA[https://site.example/details.php?id=7]]></guid>
+<pubDate>Tue, 24 Aug 2021 22:18:46 GMT</pubDate></item>""",
 }
 """One item as each site sends it, the host aside."""

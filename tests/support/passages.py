@@ -7,12 +7,16 @@ signatures, docstrings, the attributes of a class, and those that an object is g
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 LINES = 6
+
+_CLOSES = re.compile(r"(\s|</\w+>|\{% (end\w+|else) %\}|[(){};,])*")
+_COMMENT = re.compile(r"\s*(--|//|/?\*)")
 
 Part = ast.stmt | ast.ExceptHandler | ast.match_case
 
@@ -59,6 +63,25 @@ def repeated(root: Path, paths: list[Path], lines: int = LINES) -> list[tuple[Pa
         for other in found[at + 1 :]
         if one.path != other.path or other.first > one.last
     ]
+    return _merged(sorted(pairs))
+
+
+def repeated_text(root: Path, paths: list[Path], lines: int = LINES) -> list[tuple[Passage, Passage]]:
+    """Each pair of places in other files, such as SQL and templates, that have so many lines to the letter.
+
+    Comments are passed over, and what only closes something: that follows from what it closes.
+    """
+    places: dict[object, list[Passage]] = defaultdict(list)
+    for path in paths:
+        said = [
+            (number, line.strip())
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+            if not _CLOSES.fullmatch(line) and not _COMMENT.match(line)
+        ]
+        for window in zip(*(said[first:] for first in range(lines)), strict=False):
+            where = Passage(str(path.relative_to(root)), window[0][0], window[-1][0])
+            places[tuple(line for _, line in window)].append(where)
+    pairs = [(one, other) for found in places.values() for at, one in enumerate(found) for other in found[at + 1 :]]
     return _merged(sorted(pairs))
 
 

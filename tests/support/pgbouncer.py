@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from tests.support.waiting import PATIENCE
 
 Bouncer = Callable[[str], str]
 
@@ -63,7 +64,7 @@ def _free_port() -> Iterator[int]:
 
 
 def _until_listening(port: int, process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + 20
+    until = time.monotonic() + PATIENCE
     while True:
         assert process.poll() is None, "pgbouncer ended"
         try:

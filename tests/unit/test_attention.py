@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kurabito.attention import Attention, AttentionCode, AttentionItem, AttentionSource, Severity
 from kurabito.errors import DatabaseUnavailable
@@ -43,3 +44,14 @@ async def test_a_part_that_cannot_say_how_it_is_is_named_and_hides_no_other() ->
         (AttentionCode.CHECK_FAILED, {"part": "disk", "why": "OSError"}),
         (AttentionCode.MATCHES_OPEN, {"count": 2}),
     ]
+
+
+def test_a_key_changes_with_what_is_graver_or_more_and_not_with_every_attempt() -> None:
+    full = AttentionItem(code=AttentionCode.DISK_FULL, severity=Severity.WARNING, facts={"folder": "/a", "free": 5})
+    assert replace(full, facts={"folder": "/a", "free": 4}).key == full.key
+    others = [
+        replace(full, facts={"folder": "/b", "free": 5}),
+        replace(full, severity=Severity.BROKEN),
+        replace(NOTICE, facts={"count": 3}),
+    ]
+    assert len({full.key, NOTICE.key, *(other.key for other in others)}) == 5

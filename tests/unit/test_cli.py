@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 
 def kurabito(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -18,7 +19,7 @@ def kurabito(*arguments: str, **environment: str) -> subprocess.CompletedProcess
         env={**os.environ, "NO_COLOR": "1", **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
 

@@ -6,10 +6,9 @@ import asyncio
 import threading
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.clock import SECOND, Clock, ManualClock, SystemClock
-
-PATIENCE = 20.0
 
 
 async def test_a_wait_ends_when_its_time_has_come_and_not_before() -> None:

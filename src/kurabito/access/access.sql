@@ -31,6 +31,15 @@ VALUES (:token_hash, :now, :now, :now + CAST(:lifetime AS bigint));
 -- name: session
 SELECT seen_at FROM sessions WHERE token_hash = :token_hash AND expires_at > :now;
 
+-- name: sessions
+SELECT token_hash, created_at, seen_at FROM sessions WHERE expires_at > :now ORDER BY seen_at DESC, token_hash;
+
+-- name: end_session
+DELETE FROM sessions WHERE substr(token_hash, 1, 16) = :id;
+
+-- name: close_other_sessions
+DELETE FROM sessions WHERE token_hash <> :token_hash;
+
 -- name: prolong_session
 UPDATE sessions SET seen_at = :now, expires_at = :now + CAST(:lifetime AS bigint) WHERE token_hash = :token_hash;
 

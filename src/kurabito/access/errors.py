@@ -19,6 +19,12 @@ class KeyNotFound(AccessError, NotFound):
     code = "key_not_found"
 
 
+class SharedAddressNotFound(AccessError, NotFound):
+    """No shared address has that id or token."""
+
+    code = "shared_address_not_found"
+
+
 class NotAuthenticated(AccessError):
     """The caller has neither a session nor a valid key."""
 

@@ -67,7 +67,7 @@ class Keys:
 
     async def create(self, name: str, scopes: Iterable[str]) -> NewKey:
         """Make a key with a name that its owner will recognise."""
-        _check_name(name)
+        check_name(name)
         wanted = scopes_of(scopes)
         key_id, token = secrets.token_hex(4), new_token()
         secret = f"{_PREFIX}_{key_id}_{token}"
@@ -118,8 +118,7 @@ class Keys:
             if row is None:
                 return None
             key = _key_of(row)
-            used_at = key.last_used_at
-            return key, used_at is None or from_datetime(used_at) < conn.now() - _NOTE_USE_EVERY
+            return key, is_use_to_note(key.last_used_at, conn.now())
 
         found = await self._database.read(look)
         if found is None:
@@ -130,7 +129,13 @@ class Keys:
         return Principal(key.name, key.scopes, key.id)
 
 
-def _check_name(name: str) -> None:
+def is_use_to_note(last_used_at: datetime | None, now: int) -> bool:
+    """Whether the use of a secret is written down: to the minute, so that reading does not write each time."""
+    return last_used_at is None or from_datetime(last_used_at) < now - _NOTE_USE_EVERY
+
+
+def check_name(name: str) -> None:
+    """Raises InvalidInput unless a secret may have this name."""
     if not name.strip() or len(name) > _LONGEST_NAME:
         raise InvalidInput("name", f"must have 1 to {_LONGEST_NAME} characters")
     if any(unicodedata.category(char) in _CONTROL for char in name):

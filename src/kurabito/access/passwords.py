@@ -35,6 +35,11 @@ class Passwords:
         """Whether one can log in by password at all."""
         return await asyncio.to_thread(self._from_file) is not None or await self._stored() is not None
 
+    @property
+    def is_locked(self) -> bool:
+        """Whether a file from the settings has it, so that it cannot be changed here."""
+        return self._file is not None
+
     async def set(self, password: str) -> None:
         """Replace the password; every session and link ends with the old one."""
         check_password(password)

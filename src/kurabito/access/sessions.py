@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from kurabito.access.scopes import Principal, Scope
 from kurabito.access.tokens import digest, new_token
-from kurabito.clock import SECOND
+from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.queries import Query
 
@@ -17,7 +20,20 @@ LIFETIME: Final = 30 * 86_400
 _LINK_LIFETIME: Final = 86_400
 _PROLONG_EVERY: Final = 3600 * SECOND
 _SQL: Final = Queries("kurabito.access", "access.sql")
+_SHOWN: Final = 16
+_ID: Final = re.compile("[0-9a-f]{16}")
 _KEEPER: Final = Principal("keeper", frozenset({Scope.READ, Scope.WRITE}))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession:
+    """A browser that is logged in, as its owner sees it."""
+
+    id: str
+    """The beginning of what is stored of its token: enough to name it, and of no use to log in."""
+    created_at: datetime
+    seen_at: datetime
+    """To the hour."""
 
 
 class Sessions:
@@ -48,6 +64,21 @@ class Sessions:
     async def close(self, token: str) -> None:
         """End a session."""
         await self._database.write(lambda conn: conn.run(_SQL.close_session, {"token_hash": digest(token)}))
+
+    async def all(self) -> list[OpenSession]:
+        """Every session that is open, the one that was used last first."""
+        rows = await self._database.read(lambda conn: conn.all(_SQL.sessions))
+        return [OpenSession(_id_of(hashed), to_datetime(created), to_datetime(seen)) for hashed, created, seen in rows]
+
+    async def end(self, session_id: str) -> None:
+        """End the session of this id; one that is over already is none."""
+        if _ID.fullmatch(session_id):
+            await self._database.write(lambda conn: conn.run(_SQL.end_session, {"id": session_id}))
+
+    async def end_others(self, token: str) -> int:
+        """End every session but this one; says how many."""
+        values = {"token_hash": digest(token)}
+        return await self._database.write(lambda conn: conn.run(_SQL.close_other_sessions, values))
 
     async def forget_expired(self) -> int:
         """Delete sessions and links that are over; says how many."""
@@ -80,3 +111,12 @@ class Sessions:
 
         await self._database.write(store)
         return token
+
+
+def session_id(token: str) -> str:
+    """The id of the session that has this token."""
+    return _id_of(digest(token))
+
+
+def _id_of(hashed: str) -> str:
+    return hashed[:_SHOWN]

@@ -4,6 +4,7 @@ tasks/, library/, duplicates/, downloads/, following/, finding/, metadata/, plac
 live.py         what happens to tasks, sent to every listener
 paging.py       pages of lists; bodies.py what clients send; reasons.py reasons in English
 callers.py      modules that call, by their keys; disconnects.py notices that a client has left
+shared/         what a shared address opens: the calendar (RFC 5545) and what arrived (RSS 2.0), and nothing else
 """
 
 from __future__ import annotations
@@ -11,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
-from typing import Final
+from typing import Any, Final
 
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
-from fastapi.security import APIKeyCookie, APIKeyHeader
 
 from kurabito.access import SESSION_COOKIE
 from kurabito.api.live import Live
@@ -28,6 +28,7 @@ from kurabito.protocol.planes import Planes
 from kurabito.runtime import Queue
 from kurabito.settings import Origin
 from kurabito.site import errors
+from kurabito.site.routing import add_routers
 
 __all__ = ["Live", "TaskMeter", "create_api"]
 
@@ -54,10 +55,12 @@ _TAGS: Final = [
     {"name": "system", "description": "How Kurabito itself is doing."},
 ]
 # The gate in front of the application checks these; here they are only documented.
-_WAYS_IN: Final = (
-    Depends(APIKeyHeader(name="X-Api-Key", auto_error=False, description="for programs")),
-    Depends(APIKeyCookie(name=SESSION_COOKIE, auto_error=False, description="for the page")),
-)
+_WAYS_IN: Final = {
+    "APIKeyHeader": {"type": "apiKey", "in": "header", "name": "X-Api-Key", "description": "for programs"},
+    "APIKeyCookie": {"type": "apiKey", "in": "cookie", "name": SESSION_COOKIE, "description": "for the page"},
+}
+_OPEN: Final = frozenset({"/health"})
+"""What answers without a key."""
 
 
 def create_api(
@@ -72,13 +75,13 @@ def create_api(
     lease: float = 30.0,
     troubles: Callable[[], Mapping[str, str]] = dict,
     attention: Attention | None = None,
-    further: Iterable[APIRouter] = (),
+    others: Iterable[APIRouter] = (),
 ) -> FastAPI:
     """The web application over one open queue.
 
     `live` reads the queue's events and tells them to `meter`; `database` is the kind of database behind the queue;
     `lease` is how many seconds an external worker owns a task without a heartbeat; `troubles` says which parts of this
-    process do not work and why; `attention` has what it cannot work without; `further` are the routes of what stands on
+    process do not work and why; `attention` has what it cannot work without; `others` are the routes of what stands on
     the queue.
     """
     api = FastAPI(
@@ -86,7 +89,6 @@ def create_api(
         version=version("kurabito"),
         description=_DESCRIPTION,
         openapi_tags=_TAGS,
-        generate_unique_id_function=_operation_id,
         # The interactive documentation loads its scripts from elsewhere; ours has to work without a network.
         docs_url=None,
         redoc_url=None,
@@ -95,27 +97,44 @@ def create_api(
     errors.install(api)
     http = HttpMeter()
     api.add_middleware(http.around)
-    vital = attention or Attention({})
-    api.include_router(health.router(queue, database=database, attention=vital), responses=errors.documented())
-    for routes in (
-        tasks.router(queue),
-        events.router(live),
-        worker.router(queue, ClaimDesk(queue, live, lease=lease)),
-        system.router(
-            queue,
-            planes,
-            database=database,
-            started=started,
-            live_clients=lambda: live.listeners,
-            settings=settings,
-            troubles=troubles,
+    add_routers(
+        api,
+        (
+            health.router(queue, database=database, attention=attention or Attention({})),
+            tasks.router(queue),
+            events.router(live),
+            worker.router(queue, ClaimDesk(queue, live, lease=lease)),
+            system.router(
+                queue,
+                planes,
+                database=database,
+                started=started,
+                live_clients=lambda: live.listeners,
+                settings=settings,
+                troubles=troubles,
+            ),
+            metrics.router(queue, meter, http, started=started, live_clients=lambda: live.listeners),
+            *others,
         ),
-        metrics.router(queue, meter, http, started=started, live_clients=lambda: live.listeners),
-        *further,
-    ):
-        api.include_router(routes, dependencies=_WAYS_IN)
+    )
+    _describe(api)
     return api
 
 
-def _operation_id(route: APIRoute) -> str:
-    return route.name
+def _describe(api: FastAPI) -> None:
+    """Name the operations, and say with which keys they are reached."""
+    for route in api.routes:
+        if isinstance(route, APIRoute):
+            route.unique_id = route.name
+    describe = api.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = describe()
+        document["components"]["securitySchemes"] = _WAYS_IN
+        for path, operations in document["paths"].items():
+            for operation in operations.values():
+                if path not in _OPEN:
+                    operation["security"] = [{way: []} for way in _WAYS_IN]
+        return document
+
+    api.openapi = openapi  # type: ignore[method-assign]  # as its documentation says

@@ -218,6 +218,7 @@ _UNWANTED: Final[_Words] = {
 _SEARCHES: Final[_Words] = {
     SearchReason.BLOCKED: "it failed, and is blocked",
     SearchReason.WORSE: "it is worth {score} points, and the release that you have {has}",
+    SearchReason.UPGRADES_OFF: "it is better than your file, which its library does not replace",
     SearchReason.USENET: "it is for Usenet, which no downloader takes",
     SearchReason.UNREADABLE: "no series can be read from its title",
     SearchReason.FEW_SEEDERS: "it has {seeders} seeders, and its indexer should have at least {least}",

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from kurabito.app.compose.downloads import download_root
+from kurabito.app.compose.downloads import DOWNLOADERS, download_root
 from kurabito.app.state import StateLock, prepare_state
 from kurabito.db import Database
 from kurabito.downloads.announcer import Credentials
 from kurabito.downloads.clients.embedded import EMBEDDED_TYPES, EmbeddedClient, EmbeddedOptions
-from kurabito.downloads.dispatch.built_in import WithBuiltIn
-from kurabito.downloads.dispatch.remote import Downloaders
+from kurabito.downloads.dispatch.in_process import left_out
 from kurabito.downloads.service import DownloaderService
 from kurabito.http import Outbound
 from kurabito.modules import services
@@ -36,10 +35,20 @@ class BuiltIn:
     credentials: Credentials
     service: DownloaderService | None
     """None when it was left out."""
+    client: EmbeddedClient | None = None
 
-    def beside(self, others: Downloaders) -> Downloaders:
-        """All downloaders: this one called in this process, the others as they are."""
-        return WithBuiltIn(others, self.credentials.instance_id, self.service)
+    def find(self, instance_id: str) -> DownloaderService | None:
+        """This one, if it has that id; raises Unreachable where it was left out: what it has waits for it."""
+        if instance_id != self.credentials.instance_id:
+            return None
+        if self.service is None:
+            raise left_out()
+        return self.service
+
+    async def adjust(self, settings: Settings) -> None:
+        """Behave as the settings want it now."""
+        if self.client is not None:
+            await self.client.adjust(embedded_options(settings))
 
     async def register(self, known: Services, database: Database, url: str) -> None:
         """Make it a service like others, which its user can switch off. `url` is where this process is found.
@@ -75,7 +84,7 @@ class BuiltIn:
 @asynccontextmanager
 async def open_built_in(settings: Settings, outbound: Outbound, *, wanted: bool) -> AsyncIterator[BuiltIn]:
     """The built-in downloader, which goes on with what it has, and loads libtorrent at the first torrent."""
-    folder = settings.state / "downloaders" / NAME
+    folder = settings.state / DOWNLOADERS / NAME
     for made in (folder.parent, folder):
         prepare_state(made)
     with StateLock(folder):
@@ -84,7 +93,8 @@ async def open_built_in(settings: Settings, outbound: Outbound, *, wanted: bool)
             yield BuiltIn(credentials, None)
             return
         async with EmbeddedClient(folder, outbound, embedded_options(settings)) as client:
-            yield BuiltIn(credentials, DownloaderService(client, download_root=str(download_root(settings))))
+            service = DownloaderService(client, download_root=str(download_root(settings)))
+            yield BuiltIn(credentials, service, client)
 
 
 def embedded_options(settings: Settings) -> EmbeddedOptions:

@@ -10,7 +10,7 @@ from kurabito.db import Database, open_database
 from kurabito.db.adoption import TakenTable
 from kurabito.db.factory import sqlite_path
 from kurabito.db.ledger import has_tables
-from kurabito.db.migrate import PRODUCT, RUNTIME, migrate_together, pending
+from kurabito.db.migrate import PRODUCT, RUNTIME, migrate_together, pending, unknown
 from kurabito.db.postgres.roles import ensure_role, role_is_ready, role_script
 from kurabito.db.sqlite.privacy import make_private
 from kurabito.errors import ConfigError
@@ -49,6 +49,11 @@ def is_new(settings: Settings) -> bool:
 def pending_migrations(database: Database) -> list[str]:
     """What has to be applied before this version can use the database, in order."""
     return [name for set_name in SETS for name in pending(database, set_name)]
+
+
+def unknown_migrations(database: Database) -> list[str]:
+    """What a newer version applied, in order; nothing as long as this version can go on."""
+    return [name for set_name in SETS for name in unknown(database, set_name)]
 
 
 class Prepared(NamedTuple):

@@ -23,13 +23,14 @@ def supervised_plane(settings: Settings, database: Database) -> Supervisor:
             "server itself, or serve with --no-dataplane and run `kurabito dataplane` with that URL"
         )
     # Not as arguments, where every user of the machine could read a password in them.
-    environment = {
-        f"{PREFIX}STATE": str(settings.state),
-        f"{PREFIX}DATABASE": settings.database,
-        f"{PREFIX}LOG_LEVEL": settings.log_level,
-    }
+    environment = {f"{PREFIX}STATE": str(settings.state), f"{PREFIX}DATABASE": settings.database, **log_of(settings)}
     command = [sys.executable, "-m", "kurabito.cli", "dataplane"]
     return Supervisor(_Planes(database), command, role="data plane", environment=environment, stop_limit=_STOP_LIMIT)
+
+
+def log_of(settings: Settings) -> dict[str, str]:
+    """How the data plane logs: as we do."""
+    return {f"{PREFIX}LOG_LEVEL": settings.log_level}
 
 
 class _Planes:

@@ -7,40 +7,68 @@ from functools import partial
 
 from fastapi import APIRouter
 
+from kurabito.app.compose.downloads import download_root
+from kurabito.app.compose.fixes import PollOnSight, open_fixes
 from kurabito.app.product import Product
-from kurabito.downloads.search.running import RunningSearches
+from kurabito.downloads.search.live_searches import RunningSearches
 from kurabito.downloads.summaries import DownloadSummaries
 from kurabito.library.duplicates.reclaimable import Reclaimable
 from kurabito.library.folders import Folders
+from kurabito.maintenance.disk_space import DiskReport
+from kurabito.maintenance.notices import NoticeBoard
+from kurabito.placements.file_story import FileStories
+from kurabito.settings import Settings
 from kurabito.web.downloads import (
     blocklist,
     conflicts,
     downloaders,
     downloads,
     file_questions,
+    history,
     placements,
     rule_moves,
     rules,
+    shared_addresses,
 )
 from kurabito.web.downloads.scopes import Scopes
 from kurabito.web.duplicates import duplicates, plans, trash
 from kurabito.web.finding import groups, indexers, profiles, search, wanted
 from kurabito.web.following import follow, following, title_rules
-from kurabito.web.library import adoption, folders, library, naming, renames
+from kurabito.web.home import home
+from kurabito.web.library import adoption, file, folders, library, media_servers, naming, renames
 from kurabito.web.pages import Pages
-from kurabito.web.shows import calendar, choose, corrections, matches, questions, record, series
+from kurabito.web.shows import calendar, choose, corrections, find, matches, questions, record, series, wall
+from kurabito.web.system import notifications
 
 PageRoutes = Callable[[Pages], APIRouter]
 
 
-def pages(product: Product) -> list[PageRoutes]:
+def pages(product: Product, sight: PollOnSight) -> list[PageRoutes]:
     """Every page but those that only the queue is behind."""
     return [
         *_library_pages(product),
         *_feed_pages(product),
         *_metadata_pages(product),
-        *_download_pages(product),
+        *_download_pages(product, sight),
+        partial(notifications.router, notifications=product.notifications),
     ]
+
+
+def home_page(settings: Settings, product: Product, board: NoticeBoard, sight: PollOnSight) -> PageRoutes:
+    """The first page."""
+    parts = home.HomeParts(
+        board,
+        product.catalog,
+        product.catalog_summaries,
+        product.metadata.service,
+        product.downloads.downloads,
+        product.library.libraries,
+        DiskReport(),
+        (download_root(settings), settings.state),
+        open_fixes(product),
+        sight.look,
+    )
+    return partial(home.router, parts=parts)
 
 
 def _library_pages(product: Product) -> Iterator[PageRoutes]:
@@ -52,9 +80,31 @@ def _library_pages(product: Product) -> Iterator[PageRoutes]:
         scans=product.library.scans,
         reports=product.library.reports,
     )
-    yield partial(folders.router, libraries=libraries, folders=Folders(product.database))
+    yield partial(
+        folders.router,
+        parts=folders.FolderParts(
+            libraries,
+            Folders(product.database),
+            product.catalog,
+            product.catalog_summaries,
+            product.metadata.service,
+        ),
+    )
+    yield partial(
+        file.router,
+        parts=file.FileParts(
+            FileStories(product.database),
+            libraries,
+            product.catalog,
+            product.metadata.service,
+            product.duplicates,
+            product.media,
+            product.discards,
+        ),
+    )
     yield partial(naming.router, libraries=libraries, naming=product.naming)
     yield partial(renames.router, libraries=libraries, renames=product.renames)
+    yield partial(media_servers.router, servers=product.media_servers)
     yield partial(adoption.router, adoptions=product.adoptions, imports=product.imports, catalog=product.catalog)
     yield partial(
         duplicates.router,
@@ -63,7 +113,7 @@ def _library_pages(product: Product) -> Iterator[PageRoutes]:
         reclaimable=Reclaimable(product.database),
         plans=product.plans,
     )
-    yield partial(plans.router, libraries=libraries, plans=product.plans)
+    yield partial(plans.router, libraries=libraries, plans=product.plans, trash=product.trash)
     yield partial(trash.router, libraries=libraries, trash=product.trash)
 
 
@@ -81,14 +131,28 @@ def _feed_pages(product: Product) -> Iterator[PageRoutes]:
         following.router, subscriptions=feeds.subscriptions, catalog=catalog, summaries=product.catalog_summaries
     )
     yield partial(
-        series.router,
+        wall.router,
         catalog=catalog,
         summaries=product.catalog_summaries,
         metadata=product.metadata.service,
-        downloads=DownloadSummaries(product.database),
-        corrections=product.corrections,
         libraries=product.library.libraries,
     )
+    yield partial(
+        series.router,
+        catalog=catalog,
+        parts=series.ShowParts(
+            product.catalog_summaries,
+            product.metadata.service,
+            product.metadata.stories,
+            DownloadSummaries(product.database),
+            product.corrections,
+            product.library.libraries,
+            product.media_servers,
+            product.media,
+            product.discards,
+        ),
+    )
+    yield partial(find.router, catalog=catalog, metadata=product.metadata.service)
     yield partial(corrections.router, catalog=catalog, corrections=product.corrections)
     yield partial(
         questions.router,
@@ -118,7 +182,17 @@ def _metadata_pages(product: Product) -> Iterator[PageRoutes]:
         handle=metadata.actor.handle,
         queue=queue,
     )
-    yield partial(choose.router, matches=metadata.matches, search=metadata.search, catalog=product.catalog)
+    yield partial(
+        choose.router,
+        parts=choose.ChoiceParts(
+            metadata.matches,
+            metadata.search,
+            product.catalog,
+            product.catalog_summaries,
+            metadata.service,
+            metadata.calendar,
+        ),
+    )
     yield partial(
         matches.router,
         matches=metadata.matches,
@@ -127,11 +201,12 @@ def _metadata_pages(product: Product) -> Iterator[PageRoutes]:
         libraries=product.library.libraries,
         catalog=product.catalog,
         questions=product.questions,
+        wanted=product.wanted,
         queue=queue,
     )
 
 
-def _download_pages(product: Product) -> Iterator[PageRoutes]:
+def _download_pages(product: Product, sight: PollOnSight) -> Iterator[PageRoutes]:
     parts, feeds = product.downloads, product.feeds
     yield partial(profiles.router, profiles=product.profiles, catalog=product.catalog)
     yield partial(
@@ -142,9 +217,16 @@ def _download_pages(product: Product) -> Iterator[PageRoutes]:
     yield partial(rule_moves.router, filters=parts.filters)
     yield partial(conflicts.router, conflicts=parts.conflicts)
     yield partial(blocklist.router, blocklist=parts.blocklist)
+    yield partial(history.router, history=product.history, catalog=product.catalog, downloaders=product.downloaders)
+    yield partial(shared_addresses.router, addresses=product.shared_addresses)
     yield partial(placements.router, placements=product.placements)
     yield partial(file_questions.router, questions=product.file_questions)
-    yield partial(downloaders.router, downloaders=product.downloaders, paths=parts.paths)
+    yield partial(
+        downloaders.router,
+        downloaders=product.downloaders,
+        paths=parts.paths,
+        connections=product.connections,
+    )
     # After those whose addresses begin like its own.
     yield partial(
         downloads.router,
@@ -154,4 +236,5 @@ def _download_pages(product: Product) -> Iterator[PageRoutes]:
         downloaders=product.downloaders,
         catalog=product.catalog,
         placements=product.placements,
+        poll=sight.look,
     )

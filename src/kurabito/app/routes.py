@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from kurabito.access import Keys
-from kurabito.api.downloads import blocklist, conflicts, downloads, filters, services
+from kurabito.api.downloads import blocklist, conflicts, downloads, filters, history, services
 from kurabito.api.duplicates import duplicates, trash
 from kurabito.api.finding import follow, indexers, profiles, releases, wanted
 from kurabito.api.following import (
@@ -21,9 +21,10 @@ from kurabito.api.following import (
 )
 from kurabito.api.library import jobs, libraries, scan_tasks, thumbs
 from kurabito.api.metadata import calendar, matches, posters, records, search, sources, stories
-from kurabito.api.placements import adoption, imports, naming, placements, renames
+from kurabito.api.placements import adoption, imports, media_servers, naming, placements, renames
 from kurabito.api.placements import questions as file_questions
-from kurabito.api.system import keys, wal
+from kurabito.api.shared import addresses, feeds
+from kurabito.api.system import keys, notifications, wal
 from kurabito.app.product import Product
 
 
@@ -39,6 +40,9 @@ def routes(product: Product, keys_of_programs: Keys) -> list[APIRouter]:
         adoption.router(product.adoptions),
         imports.router(product.imports),
         wal.router(product.checkpoints),
+        notifications.router(product.notifications),
+        addresses.router(product.shared_addresses),
+        feeds.router(product.shared_addresses, product.airings, product.history),
     ]
 
 
@@ -48,7 +52,7 @@ def _library_routes(product: Product) -> list[APIRouter]:
         libraries.router(library.libraries, library.removal, library.scans, library.reports),
         scan_tasks.router(library.scans),
         jobs.router(library.jobs),
-        duplicates.router(product.duplicates, product.plans),
+        duplicates.router(product.duplicates, product.plans, product.trash),
         trash.router(product.trash),
         thumbs.router(thumbnails.thumbnails, thumbnails.pictures, thumbnails.cleanups, thumbnails.measure),
     ]
@@ -97,7 +101,9 @@ def _download_routes(product: Product) -> list[APIRouter]:
         filters.router(parts.filters),
         conflicts.router(parts.conflicts),
         blocklist.router(parts.blocklist),
+        history.router(product.history),
         placements.router(product.placements),
         file_questions.router(product.file_questions),
         renames.router(product.renames),
+        media_servers.router(product.media_servers),
     ]

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final, NamedTuple, Protocol
 
-from kurabito import logs
 from kurabito.api import Live, TaskMeter
 from kurabito.app.built_in_downloader import BuiltIn, open_built_in
-from kurabito.app.compose.downloads import DownloadParts, open_downloads, refuse_shared_root
+from kurabito.app.compose.attention import open_attention
+from kurabito.app.compose.downloads import DownloadParts, open_connections, open_downloads, refuse_shared_root
 from kurabito.app.compose.feeds import FeedParts, open_feeds, open_outbound
 from kurabito.app.compose.library import LibraryParts, open_library
 from kurabito.app.compose.metadata import open_metadata
 from kurabito.app.database import BACKUPS, check_kept, is_new, prepare_database
 from kurabito.app.dataplane_process import supervised_plane
 from kurabito.app.listener import address_of, limits_of, listen, refuse_guessable_key, refuse_strangers
+from kurabito.app.own.live import LiveSettings, follow_log, refuse_overlap
+from kurabito.app.own.pages import Access, OwnParts, open_access
 from kurabito.app.product import Product, open_product
-from kurabito.app.server import BackgroundService, Server, run_together
-from kurabito.app.site import Access, build_site, open_access
+from kurabito.app.server import BackgroundService, Restart, Server, run_together
+from kurabito.app.site import build_site
 from kurabito.app.state import StateLock, prepare_state
 from kurabito.app.tasks import FOLLOW_UPS, product_registry
 from kurabito.app.troubles import FILE_NAME, KeptWorker, Trouble, Troubles
 from kurabito.dataplane.leasing.plane_locks import PlaneLocks
+from kurabito.downloads.connections.service import ClientConnections
+from kurabito.downloads.dispatch.in_process import WithOurs
 from kurabito.downloads.dispatch.remote import RemoteDownloaders
+from kurabito.downloads.service import DownloaderService
 from kurabito.http import Outbound
 from kurabito.indexers.definitions import FOLDER
 from kurabito.library.deletion import policy
@@ -34,11 +40,14 @@ from kurabito.library.loop import Reconciler
 from kurabito.logs import get_logger
 from kurabito.maintenance.wal_watch import WalWatch
 from kurabito.modules.service_client import ServiceCalls
+from kurabito.notifications.watch import AttentionWatch
 from kurabito.runtime import Registry, Worker
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.runtime.factory import open_delegated
+from kurabito.runtime.worker.supervisor import Supervisor
 from kurabito.settings import Settings
 from kurabito.settings.store import SettingsStore, stored_settings
+from kurabito.setup.progress import SetupProgress
 
 # A service manager that stops us waits ten seconds at most. What is cut short is safe in the database and goes on later.
 _TASKS_END: Final = 5.0
@@ -55,7 +64,7 @@ class Listening(NamedTuple):
 
 
 class Stage(Protocol):
-    """Further tasks to run, and something to begin with."""
+    """More tasks to run, and something to begin with."""
 
     def join(self, registry: Registry) -> None:
         """Register the tasks."""
@@ -64,11 +73,11 @@ class Stage(Protocol):
     async def open(
         self, queue: DelegatedTasks, library: LibraryParts, feeds: FeedParts, downloads: DownloadParts
     ) -> None:
-        """Have there what is there from the start."""
+        """Make what the installation has from the start."""
         ...
 
     async def close(self) -> None:
-        """Clear away what is there only as long as it is served."""
+        """Remove what exists only while it is served."""
         ...
 
 
@@ -88,55 +97,88 @@ async def serve(
         refuse_strangers(settings.host, has_password=settings.password_file is not None)
     prepare_state(settings.state, umask=settings.umask)
     with StateLock(settings.state), listen(settings.host, settings.port) as listener:
-        await asyncio.to_thread(prepare_database, settings)
-        local, settings = settings, await asyncio.to_thread(stored_settings, settings)
-        _follow_log(settings)
-        started, meter = datetime.now(UTC), TaskMeter()
-        async with (
-            open_delegated(settings.database) as queue,
-            Live(queue, hear=meter.note) as live,
-            open_outbound(settings) as outbound,
-            open_built_in(settings, outbound, wanted=downloader) as built_in,
-            AsyncExitStack() as until_the_end,
-        ):
-            await queue.database.write(partial(policy.store, allowed=settings.allow_delete))
-            await meter.take_stock(queue)
-            access = open_access(settings, queue.database)
-            refuse_strangers(settings.host, has_password=await access.passwords.is_set())
-            address = address_of(listener)
-            product = await until_the_end.enter_async_context(_product(settings, queue, outbound, built_in, address))
-            registry = _registry(settings, product, access)
-            if stage is not None:
-                stage.join(registry)
-                until_the_end.push_async_callback(stage.close)
-                await stage.open(queue, product.library, product.feeds, product.downloads)
-            services, troubles = _services(settings, product, registry, dataplane=dataplane)
-            store = SettingsStore(queue.database, local)
-            until_the_end.enter_context(store.listen(_follow_log))
-            await store.refresh()
-            url = address + settings.base_path
-            there = Listening(url, f"{url}/login?token={await access.sessions.new_link()}")
-            site = build_site(
+        tell: Callable[[Listening], None] = on_listening
+        while True:
+            restart = Restart()
+            await _serve_until_stopped(
                 settings,
-                product,
-                access,
-                live,
-                meter,
-                started=started,
-                troubles=troubles.now,
-                current=lambda: store.current,
+                listener,
+                restart,
+                on_listening=tell,
+                dataplane=dataplane,
+                downloader=downloader,
+                stage=stage,
             )
-            server = Server(site, limits_of(settings), on_started=lambda: on_listening(there), on_stopping=live.end)
-            _log.info("serving", url=url, state=str(settings.state), database=settings.database)
-            await run_together(server, listener, [*services, store])
+            if not restart.is_wanted:
+                break
+            if restart.before is not None:
+                await asyncio.to_thread(restart.before)
+            _log.info("starting again")
+            tell = _nobody
     _log.info("stopped")
 
 
-def _follow_log(settings: Settings) -> None:
-    """Write the log as the settings want it now, if this program writes one."""
-    wanted = (settings.log_format, settings.log_level)
-    if logs.chosen() not in (None, wanted):
-        logs.configure(format=settings.log_format, level=settings.log_level)
+def _nobody(_there: Listening) -> None:
+    """Who was told the address at the first start knows it."""
+
+
+async def _serve_until_stopped(
+    settings: Settings,
+    listener: socket.socket,
+    restart: Restart,
+    *,
+    on_listening: Callable[[Listening], None],
+    dataplane: bool,
+    downloader: bool,
+    stage: Stage | None,
+) -> None:
+    """Serve with what is stored now, until a signal comes or a restart is wanted."""
+    await asyncio.to_thread(prepare_database, settings)
+    local, settings = settings, await asyncio.to_thread(stored_settings, settings)
+    follow_log(settings)
+    started, meter = datetime.now(UTC), TaskMeter()
+    async with (
+        open_delegated(settings.database) as queue,
+        Live(queue, hear=meter.note) as live,
+        open_outbound(settings) as outbound,
+        open_built_in(settings, outbound, wanted=downloader) as built_in,
+        AsyncExitStack() as until_the_end,
+    ):
+        await queue.database.write(partial(policy.store, allowed=settings.allow_delete))
+        await meter.take_stock(queue)
+        access = open_access(settings, queue.database)
+        refuse_strangers(settings.host, has_password=await access.passwords.is_set())
+        address = address_of(listener)
+        product = await until_the_end.enter_async_context(_product(settings, queue, outbound, built_in, address))
+        registry = _registry(settings, product, access)
+        if stage is not None:
+            stage.join(registry)
+            until_the_end.push_async_callback(stage.close)
+            await stage.open(queue, product.library, product.feeds, product.downloads)
+        plane = supervised_plane(settings, product.database) if dataplane else None
+        services, troubles = _services(settings, product, registry, plane)
+        store = SettingsStore(queue.database, local, checks=(refuse_overlap,))
+        url = address + settings.base_path
+        there = Listening(url, f"{url}/login?token={await access.sessions.new_link()}")
+        gate = build_site(
+            settings,
+            product,
+            access,
+            live,
+            meter,
+            started=started,
+            troubles=troubles.now,
+            own=OwnParts(
+                settings, store, restart.request, None if stage is not None else SetupProgress(queue.database)
+            ),
+        )
+        server = Server(gate, limits_of(settings), on_started=lambda: on_listening(there), on_stopping=live.end)
+        restart.at_once = server.accept_no_more
+        following = LiveSettings(settings, product, gate, server, built_in, plane)
+        until_the_end.enter_context(store.listen(following.hear))
+        await store.refresh()
+        _log.info("serving", url=url, state=str(settings.state), database=settings.database)
+        await run_together(server, listener, [*services, store, following], restart)
 
 
 @asynccontextmanager
@@ -146,8 +188,10 @@ async def _product(
     """The product as it is served: with the built-in downloader among the others, and scans brought on their way."""
     if (root := settings.download_root) is not None:
         await queue.database.read(partial(refuse_shared_root, root=root))
-    downloaders = built_in.beside(RemoteDownloaders(ServiceCalls(outbound)))
-    downloads = open_downloads(queue, outbound, settings, downloaders)
+    connections = open_connections(settings, queue.database, outbound)
+    ours = partial(_ours, built_in, connections)
+    downloaders = WithOurs(RemoteDownloaders(ServiceCalls(outbound)), ours)
+    downloads = open_downloads(queue, outbound, settings, downloaders, ours)
     feeds = open_feeds(
         queue,
         outbound,
@@ -162,9 +206,24 @@ async def _product(
     await metadata.calendar.refresh_if_old()
     library = open_library(settings, queue, Reconciler(queue, follow_ups=FOLLOW_UPS, matcher=metadata.matcher))
     try:
-        yield open_product(settings, queue, library=library, feeds=feeds, metadata=metadata, downloads=downloads)
+        async with connections.running(feeds.services):
+            yield open_product(
+                settings,
+                queue,
+                library=library,
+                feeds=feeds,
+                metadata=metadata,
+                downloads=downloads,
+                outbound=outbound,
+                connections=connections,
+            )
     finally:
         await library.scans.shutdown()
+
+
+def _ours(built_in: BuiltIn, connections: ClientConnections, instance_id: str) -> DownloaderService | None:
+    """The downloader of this process with that instance id."""
+    return built_in.find(instance_id) or connections.find(instance_id)
 
 
 def _registry(settings: Settings, product: Product, access: Access) -> Registry:
@@ -174,6 +233,7 @@ def _registry(settings: Settings, product: Product, access: Access) -> Registry:
         access.sessions,
         settings.state / BACKUPS,
         product.trash,
+        product.media,
         product.library.removal,
         product.feeds.tasks,
         product.downloads,
@@ -182,11 +242,15 @@ def _registry(settings: Settings, product: Product, access: Access) -> Registry:
         product.thumbnails.sweeper,
         product.wanted_search,
         product.stand_ins,
+        product.finished_shows,
+        product.notices,
+        product.outbox,
+        AttentionWatch(open_attention(settings, product), product.database, product.outbox),
     )
 
 
 def _services(
-    settings: Settings, product: Product, registry: Registry, *, dataplane: bool
+    settings: Settings, product: Product, registry: Registry, plane: Supervisor | None
 ) -> tuple[list[BackgroundService], Troubles]:
     """What runs beside the web server, and what says how it is."""
     worker = KeptWorker(
@@ -207,8 +271,7 @@ def _services(
         PlaneLocks(product.database),
     ]
     sources: dict[str, Trouble] = {"worker": lambda: worker.trouble}
-    if dataplane:
-        plane = supervised_plane(settings, product.database)
+    if plane is not None:
         services.append(plane)
         sources["data_plane"] = lambda: plane.trouble
     troubles = Troubles(sources, settings.state / FILE_NAME)

@@ -34,12 +34,52 @@ class BackgroundService(Protocol):
         ...
 
 
-async def run_together(server: Server, listener: socket.socket, services: Sequence[BackgroundService]) -> None:
-    """Run until a signal comes or one of them fails, then end all of them side by side."""
+class Restart:
+    """The wish to begin again: everything ends in good order and starts with what is stored now, on the same socket."""
+
+    def __init__(self) -> None:
+        self._wanted = asyncio.Event()
+        self.before: Callable[[], object] | None = None
+        """What is done in between, while nothing has the database open."""
+        self.at_once: Callable[[], None] = lambda: None
+        """Called when it is asked for: from then on new connections wait for the next start."""
+
+        self._is_withdrawn = False
+
+    @property
+    def is_wanted(self) -> bool:
+        return self._wanted.is_set() and not self._is_withdrawn
+
+    def withdraw(self) -> None:
+        """End for good: a signal came, maybe while everything was ending for a restart already."""
+        self._is_withdrawn = True
+
+    def request(self, before: Callable[[], object] | None = None) -> None:
+        """Begin again soon: answers under way are still given."""
+        self.before = before or self.before
+        self.at_once()
+        self._wanted.set()
+
+    async def wait(self) -> None:
+        await self._wanted.wait()
+
+
+async def run_together(
+    server: Server, listener: socket.socket, services: Sequence[BackgroundService], restart: Restart | None = None
+) -> None:
+    """Run until a signal comes, a restart is wanted or one of them fails, then end all of them side by side."""
     stop = asyncio.Event()
+
+    def end() -> None:
+        if restart is not None:
+            restart.withdraw()
+        stop.set()
+
     try:
-        with _told_by_signals(stop.set):
+        with _told_by_signals(end):
             async with asyncio.TaskGroup() as group:
+                if restart is not None:
+                    group.create_task(_told_by(restart, stop))
                 running = [group.create_task(_until_told(service, stop)) for service in services]
                 group.create_task(server.serve(sockets=[listener]))
                 await stop.wait()
@@ -50,6 +90,14 @@ async def run_together(server: Server, listener: socket.socket, services: Sequen
     except BaseExceptionGroup as failed:
         # One reason is enough, and it is what a user can read.
         raise _first(failed) from None
+
+
+async def _told_by(restart: Restart, stop: asyncio.Event) -> None:
+    told, stopped = asyncio.create_task(restart.wait()), asyncio.create_task(stop.wait())
+    await asyncio.wait({told, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    told.cancel()
+    stopped.cancel()
+    stop.set()
 
 
 class ServiceEnded(KurabitoError):
@@ -104,6 +152,15 @@ class Server(uvicorn.Server):
         # Streams and waiting claims would else keep us until our patience ends.
         self._on_stopping()
 
+    def accept_no_more(self) -> None:
+        """Let new connections wait in the kernel."""
+        for acceptor in self._acceptors:
+            acceptor.close()
+
+    def limit(self, limits: ConnectionLimits) -> None:
+        """Have these limits from now on."""
+        self._connections.limits = limits
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await self.lifespan.startup()
         if self.lifespan.should_exit:
@@ -123,9 +180,9 @@ class Server(uvicorn.Server):
             await SystemClock().wait(self._told_to_stop, 1.0)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for acceptor in self._acceptors:
-            acceptor.close()
-        await super().shutdown(sockets)
+        self.accept_no_more()
+        # The listening socket is not closed here: after a restart the clients that wait in it are answered.
+        await super().shutdown()
 
     def _protocol(self, address: str) -> GuardedProtocol:
         loop = asyncio.get_running_loop()

@@ -2,45 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from starlette.types import ASGIApp
 
-from kurabito.access import Keys, LoginLimit, Passwords, Sessions
 from kurabito.api import Live, TaskMeter, create_api
 from kurabito.api.following import fetcher_results
 from kurabito.api.system import attention
 from kurabito.app.compose.attention import VITAL, open_attention
-from kurabito.app.pages import pages
+from kurabito.app.compose.fixes import PollOnSight
+from kurabito.app.own.pages import Access, OwnParts, open_access, own_pages, own_routes
+from kurabito.app.pages import home_page, pages
 from kurabito.app.product import Product
 from kurabito.app.routes import routes
-from kurabito.db import Database
-from kurabito.settings import Origin, Settings, in_effect
+from kurabito.maintenance.notices import NoticeBoard
+from kurabito.settings import Settings
+from kurabito.settings.store import SettingsStore
 from kurabito.site.gate import BodyLimit, Gate
 from kurabito.web import create_web
+from kurabito.web.downloads.downloads import LARGEST_UPLOAD, UPLOAD
+from kurabito.web.system.task_names import TaskNames
 
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """Who may come in, over one database."""
-
-    keys: Keys
-    passwords: Passwords
-    sessions: Sessions
-    login_limit: LoginLimit
-
-
-def open_access(settings: Settings, database: Database) -> Access:
-    """The keys, password and sessions in the product's database."""
-    fixed = settings.api_key.get_secret_value() if settings.api_key else None
-    return Access(
-        Keys(database, fixed=fixed),
-        Passwords(database, file=settings.password_file),
-        Sessions(database),
-        LoginLimit(),
-    )
+__all__ = ["Access", "build_site", "open_access"]
 
 
 def build_site(
@@ -52,20 +36,17 @@ def build_site(
     *,
     started: datetime,
     troubles: Callable[[], Mapping[str, str]] = dict,
-    current: Callable[[], Settings] | None = None,
-) -> ASGIApp:
-    """The whole site over the product: the API and the pages, and the gate in front of both.
-
-    `current` gives the settings as they are now; without it they stay what they were.
-    """
-
-    def explained() -> Sequence[Origin]:
-        return in_effect(settings, settings if current is None else current())
+    own: OwnParts | None = None,
+) -> Gate:
+    """The whole site over the product: the API and the pages, and the gate in front of both."""
+    own = own or OwnParts(settings, SettingsStore(product.database, settings), lambda *_: None)
+    explained = own.explained
 
     async def waiting() -> int:
         return await product.metadata.matches.count_open() + await product.questions.count_open()
 
     needs = open_attention(settings, product, troubles)
+    board, sight = NoticeBoard(needs, product.database), PollOnSight(product)
     api = create_api(
         queue=product.queue,
         planes=product.planes,
@@ -77,7 +58,7 @@ def build_site(
         lease=settings.lease_seconds,
         troubles=troubles,
         attention=needs.of(*VITAL),
-        further=[*routes(product, access.keys), attention.router(needs)],
+        others=[*routes(product, access.keys), attention.router(board), *own_routes(own)],
     )
     web = create_web(
         queue=product.queue,
@@ -90,8 +71,12 @@ def build_site(
         log=product.checkpoints,
         thumbnails=product.thumbnails.measure,
         troubles=troubles,
-        further=pages(product),
+        name_tasks=TaskNames(product.library.libraries, product.feeds.subscriptions).of,
+        home=home_page(settings, product, board, sight),
+        others=[*pages(product, sight), *own_pages(product, own, access)],
+        board=board,
         waiting=waiting,
+        is_new=own.is_new,
         base_path=settings.base_path,
     )
     # After the routes of the interface, which are so found first.
@@ -99,7 +84,7 @@ def build_site(
     return _behind_gate(settings, access, api)
 
 
-def _behind_gate(settings: Settings, access: Access, api: ASGIApp) -> ASGIApp:
+def _behind_gate(settings: Settings, access: Access, api: ASGIApp) -> Gate:
     return Gate(
         api,
         keys=access.keys,
@@ -110,6 +95,7 @@ def _behind_gate(settings: Settings, access: Access, api: ASGIApp) -> ASGIApp:
         base_path=settings.base_path,
         bodies={
             **dict.fromkeys(fetcher_results.PATHS, BodyLimit(fetcher_results.LARGEST_BODY)),
+            UPLOAD: BodyLimit(LARGEST_UPLOAD),
             # Strangers send these, so they are as small and quick as a password is.
             "/login": BodyLimit(largest=16 << 10, seconds=10.0),
         },

@@ -7,9 +7,13 @@ from typing import Final, Protocol
 
 from kurabito.access import Sessions
 from kurabito.catalog.matching.service import MATCH
+from kurabito.downloads.wanted.search import EXPECT
 from kurabito.library.deletion.trash import Trash
-from kurabito.library.tasks import HASH, SCAN, TASK_TYPES, hash_key
+from kurabito.library.media.reading import READ as READ_MEDIA
+from kurabito.library.tasks import HASH, SCAN, hash_key
 from kurabito.maintenance.retention import Retention
+from kurabito.metadata.sources.index import UPDATE
+from kurabito.metadata.stories.refresh import STORIES
 from kurabito.runtime import Queue, Registry
 from kurabito.runtime.tasks.followups import FollowUp, declare
 
@@ -24,9 +28,30 @@ FOLLOW_UPS: Final = (
     FollowUp(
         after=SCAN,
         then=MATCH,
-        why="what is not known here may be known elsewhere, and nobody should wait for that",
+        why="what is not known here may be known elsewhere, and no task should wait for that",
         payloads=lambda result: [None] if result["failed_scrape_count"] else [],
         unique_key=lambda _payload: MATCH,
+    ),
+    FollowUp(
+        after=SCAN,
+        then=READ_MEDIA,
+        why="what is in a new film is read once it is known, and nothing waits for that",
+        payloads=lambda _result: [None],
+        unique_key=lambda _payload: READ_MEDIA,
+    ),
+    FollowUp(
+        after=UPDATE,
+        then=MATCH,
+        why="a new index knows folders that were scanned before it came",
+        payloads=lambda _result: [None],
+        unique_key=lambda _payload: MATCH,
+    ),
+    FollowUp(
+        after=STORIES,
+        then=EXPECT,
+        why="a list of episodes says which of them were shown, and are wanted",
+        payloads=lambda _result: [None],
+        unique_key=lambda _payload: EXPECT,
     ),
 )
 """What follows what in the product, and why."""
@@ -47,5 +72,5 @@ def product_registry(queue: Queue, sessions: Sessions, backups: Path, trash: Tra
     for part in parts:
         part.join(registry)
     # What follows the tasks of a library is for the reconciler to ask for: no handler here runs those.
-    declare(registry, (link for link in FOLLOW_UPS if link.after not in TASK_TYPES))
+    declare(registry, (link for link in FOLLOW_UPS if registry.handler(link.after) is not None))
     return registry

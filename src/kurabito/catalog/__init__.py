@@ -14,5 +14,7 @@ series.py, links.py, rules.py   series, links and title rules as they are stored
 catalog.py        what can be asked of series and links; title_rules.py what can be asked of title rules
 follow.py         follows what a record or the calendar shows, before a feed has brought it
 summaries.py      what became of many items, and how far many series are
+download_types.py how a URL is downloaded: a chain of detectors, from the strictest to the loosest
+states.py         the words for series, episodes and links
 matching/         which show or film a folder or a series is about
 """

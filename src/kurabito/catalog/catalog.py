@@ -15,8 +15,8 @@ from kurabito.catalog.linker import lock_catalog
 from kurabito.catalog.links import Link
 from kurabito.catalog.releases import Name
 from kurabito.catalog.relinks.store import RelinkCause
-from kurabito.catalog.series import Series, SeriesEpisode, SeriesOrder
-from kurabito.catalog.states import HELD_BY_SERIES, SeriesKind, SeriesState, SeriesWish
+from kurabito.catalog.series import Series, SeriesEpisode
+from kurabito.catalog.states import HELD_BY_SERIES, SeriesKind, SeriesOrder, SeriesState, SeriesWish
 from kurabito.db import Connection, Database
 from kurabito.feeds import raw_items
 from kurabito.feeds.raw_items import RawItem, RawStatus
@@ -45,20 +45,32 @@ class Catalog:
         state: SeriesState | None = None,
         kind: SeriesKind | None = None,
         name: str | None = None,
+        year: int | None = None,
+        quarter: int | None = None,
+        lacks: bool | None = None,
+        library_id: int | None = None,
         order: SeriesOrder = SeriesOrder.NEWEST,
     ) -> Page[Series]:
-        """Series of this state and kind that have a name with this text in it."""
+        """Series of this state, kind and year that have files in this library, and a name with this text in it.
+
+        `quarter` is that of the year in which they began, from 1; `lacks` says whether episodes that were shown are missing.
+        """
         beyond = None if cursor is None else id_before(cursor)
+        wanted: dict[str, Any] = {"state": state, "kind": kind, "name": name, "year": year, "library_id": library_id}
+        wanted |= {"quarter": quarter, "lacks": lacks}
         found = await self._database.read(
-            lambda conn: series.page(
-                conn, beyond=beyond, limit=limit + 1, state=state, kind=kind, name=name, order=order
-            )
+            lambda conn: series.page(conn, beyond=beyond, limit=limit + 1, order=order, **wanted)
         )
         return Page.cut(found, limit, _id)
 
     async def get(self, series_id: int) -> Series:
         """One series; raises SeriesNotFound."""
         return await self._database.read(lambda conn: series.find(conn, series_id))
+
+    async def several(self, series_ids: Iterable[int]) -> dict[int, Series]:
+        """Those of these series that exist, by their ids."""
+        wanted = list(dict.fromkeys(series_ids))
+        return {one.id: one for one in await self._database.read(lambda conn: series.several(conn, wanted))}
 
     async def current(self, series_id: int) -> Series:
         """One series, or the one that it became part of; raises SeriesNotFound."""
@@ -106,6 +118,10 @@ class Catalog:
     async def count_missing_offsets(self) -> int:
         """How many of them there are."""
         return len(await self.missing_offsets())
+
+    async def link(self, link_id: int) -> Link:
+        """One link; raises LinkNotFound."""
+        return await self._database.read(lambda conn: links.find(conn, link_id))
 
     async def episodes(self, series_id: int, *, limit: int = 100, cursor: str | None = None) -> Page[SeriesEpisode]:
         """The episodes of a series; raises SeriesNotFound."""

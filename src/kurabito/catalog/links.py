@@ -14,13 +14,14 @@ from kurabito.catalog.states import DoubtReason, FilterReason, HeldReason
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
+from kurabito.db.rows import ColumnList
 from kurabito.reasons import Reason, read_reason
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.titles import ReleaseKind
 
-_LINK: Final = (
-    "link.id, link.release_key, link.raw_item_id, link.series_id, link.episode_id, episode.kind, episode.number, groups.name, "
-    "link.title, link.url, link.hash, link.download_type, link.resolution, link.source, link.languages, link.version, "
+_LINK: Final = ColumnList(
+    "link.id, link.release_key, link.raw_item_id, link.series_id, link.episode_id, episode.kind AS episode_kind, "
+    "episode.number AS episode_number, groups.name AS group_name, link.title, link.url, link.hash, link.download_type, link.resolution, link.source, link.languages, link.version, "
     "link.size_bytes, link.is_batch, link.held_reason, link.is_filtered, link.filter_reason, link.created_at, link.held_why, "
     "link.clues, link.question_id"
 )
@@ -94,35 +95,32 @@ def of_question(conn: Connection, question_id: int) -> list[Link]:
     return [_link(row) for row in conn.all(_SQL[False, False].of_question, {"question_id": question_id})]
 
 
-def _link(row: Row) -> Link:
-    (
-        link_id, key, raw_item_id, series_id, episode_id, kind, number, group, title, url, hash_, download_type, resolution,
-        source, languages, version, size, is_batch, held, is_filtered, filter_reason, created, why, clues, question_id,
-    ) = row  # fmt: skip
+def _link(values: Row) -> Link:
+    row = _LINK.row(values)
     return Link(
-        id=link_id,
-        release_key=key,
-        raw_item_id=raw_item_id,
-        series_id=series_id,
-        episode_id=episode_id,
-        episode_kind=None if kind is None else ReleaseKind(kind),
-        episode_number=number,
-        group=group,
-        title=title,
-        url=url,
-        hash=hash_,
-        download_type=None if download_type is None else DownloadType(download_type),
-        resolution=resolution,
-        source=source,
-        languages=tuple(json.loads(languages)),
-        version=version,
-        size_bytes=size,
-        is_batch=bool(is_batch),
-        held_reason=None if held is None else HeldReason(held),
-        is_filtered=bool(is_filtered),
-        filter_reason=read_reason(FilterReason, filter_reason),
-        created_at=to_datetime(created),
-        held_why=read_reason(DoubtReason, why),
-        clues=tuple(Clue(clue) for clue in json.loads(clues)),
-        question_id=question_id,
+        id=row.id,
+        release_key=row.release_key,
+        raw_item_id=row.raw_item_id,
+        series_id=row.series_id,
+        episode_id=row.episode_id,
+        episode_kind=None if row.episode_kind is None else ReleaseKind(row.episode_kind),
+        episode_number=row.episode_number,
+        group=row.group_name,
+        title=row.title,
+        url=row.url,
+        hash=row.hash,
+        download_type=None if row.download_type is None else DownloadType(row.download_type),
+        resolution=row.resolution,
+        source=row.source,
+        languages=tuple(json.loads(row.languages)),
+        version=row.version,
+        size_bytes=row.size_bytes,
+        is_batch=bool(row.is_batch),
+        held_reason=None if row.held_reason is None else HeldReason(row.held_reason),
+        is_filtered=bool(row.is_filtered),
+        filter_reason=read_reason(FilterReason, row.filter_reason),
+        created_at=to_datetime(row.created_at),
+        held_why=read_reason(DoubtReason, row.held_why),
+        clues=tuple(Clue(clue) for clue in json.loads(row.clues)),
+        question_id=row.question_id,
     )

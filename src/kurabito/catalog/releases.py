@@ -82,6 +82,8 @@ class Release:
     """The part of its season, where the title says one beside its names."""
     country: str | None = None
     """Whose version of a show it is, in small letters."""
+    written: tuple[Name, ...] = ()
+    """Its names as the title writes them, the whole first: with the season, kind and year that were read out of them."""
     doubt: Reason[DoubtReason] | None = None
     """Why what was read may be wrong."""
 
@@ -133,6 +135,7 @@ def _release(title: str, locator: Locator, found: ReleaseTitle, names: tuple[Nam
         version=_within(found.version),
         part=found.part,
         country=found.country.lower() if found.country else None,
+        written=tuple(map(Name.of, found.written)),
         doubt=_doubt(found),
     )
 

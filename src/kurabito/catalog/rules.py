@@ -11,14 +11,12 @@ from kurabito.catalog.errors import TitleRuleConflict, TitleRuleNotFound
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
+from kurabito.db.rows import ColumnList
 from kurabito.errors import InvalidInput
 from kurabito.titles import InvalidRule, TitleRule
 
-_SQL: Final = Queries(
-    "kurabito.catalog",
-    "rules.sql",
-    rule="id, name, condition, parse, fields, priority, is_enabled, created_at, updated_at",
-)
+_RULE: Final = ColumnList("id, name, condition, parse, fields, priority, is_enabled, created_at, updated_at")
+_SQL: Final = Queries("kurabito.catalog", "rules.sql", rule=_RULE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +93,8 @@ def _stored(rule: TitleRule, is_enabled: bool) -> dict[str, Any]:
     }
 
 
-def _rule(row: Row) -> StoredRule:
-    rule_id, name, condition, parse, fields, priority, is_enabled, created, updated = row
-    rule = TitleRule(name=name, condition=condition, parse=parse, fields=json.loads(fields), priority=priority)
-    return StoredRule(rule_id, rule, bool(is_enabled), to_datetime(created), to_datetime(updated))
+def _rule(values: Row) -> StoredRule:
+    row = _RULE.row(values)
+    fields = json.loads(row.fields)
+    rule = TitleRule(name=row.name, condition=row.condition, parse=row.parse, fields=fields, priority=row.priority)
+    return StoredRule(row.id, rule, bool(row.is_enabled), to_datetime(row.created_at), to_datetime(row.updated_at))

@@ -6,51 +6,44 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import StrEnum
 from functools import cache
 from typing import Any, Final
 
 from kurabito.catalog.corrections import journal
 from kurabito.catalog.corrections.changes import RowChanges
-from kurabito.catalog.corrections.merge import NAME
-from kurabito.catalog.corrections.merge import SQL as MERGE
 from kurabito.catalog.corrections.model import CorrectionKind
-from kurabito.catalog.errors import SeriesConflict, SeriesNotFound
-from kurabito.catalog.identity.aliases import AliasSource, alias_row
-from kurabito.catalog.releases import Name
-from kurabito.catalog.states import SHOWN_STATE, EpisodeState, SeriesKind, SeriesState, SeriesWish
+from kurabito.catalog.corrections.names import rename
+from kurabito.catalog.errors import SeriesNotFound
+from kurabito.catalog.identity.aliases import AliasSource
+from kurabito.catalog.states import (
+    SERIES_FILTERS,
+    SERIES_ORDERS,
+    SHOWN_STATE,
+    EpisodeState,
+    SeriesKind,
+    SeriesOrder,
+    SeriesState,
+    SeriesWish,
+)
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
+from kurabito.db.rows import ColumnList
 from kurabito.library import libraries
-from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.titles import ReleaseKind, fold_title
 
-_SERIES: Final = (
+_SERIES: Final = ColumnList(
     "id, title, season, kind, year, country, episode_offset, state, wanted, library_id, metadata_id, merged_into, created_at, "
     "updated_at"
 )
 _CORRECTED: Final = ("title", "season", "episode_offset")
-_FILTERS: Final = {
-    "state": "AND state = :state",
-    "kind": "AND kind = :kind",
-    "name": "AND EXISTS (SELECT 1 FROM series_aliases AS alias WHERE alias.series_id = series.id AND alias.folded LIKE :name)",
-}
-_BEFORE_ALL: Final = 0
-
-
-class SeriesOrder(StrEnum):
-    """In which order series are listed."""
-
-    NEWEST = "newest"
-    OLDEST = "oldest"
 
 
 @cache
-def _queries(filters: str = "", order: SeriesOrder = SeriesOrder.NEWEST) -> Queries:
-    beyond, direction = ("id < :beyond", "DESC") if order is SeriesOrder.NEWEST else ("id > :beyond", "ASC")
-    places = {"series": _SERIES, "shown_state": SHOWN_STATE, "filter": filters}
-    return Queries("kurabito.catalog", "series.sql", **places, beyond=beyond, direction=direction)
+def _queries(filters: str = "", order: SeriesOrder = SeriesOrder.NEWEST, *, is_first: bool = True) -> Queries:
+    beyond, ordered = SERIES_ORDERS[order]
+    places = {"series": _SERIES, "shown_state": SHOWN_STATE, "filter": filters, "order": ordered}
+    return Queries("kurabito.catalog", "series.sql", **places, beyond="1 = 1" if is_first else beyond)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +106,22 @@ def page(
     state: SeriesState | None = None,
     kind: SeriesKind | None = None,
     name: str | None = None,
+    year: int | None = None,
+    quarter: int | None = None,
+    lacks: bool | None = None,
+    library_id: int | None = None,
     order: SeriesOrder = SeriesOrder.NEWEST,
 ) -> list[Series]:
-    """Series of this state and kind that have a name with this text in it; those beyond the last one of another page."""
-    first = BIGGEST_ID if order is SeriesOrder.NEWEST else _BEFORE_ALL
+    """Series of this state, kind, year and library that have a name with this text in it; beyond the last of another page.
+
+    `quarter` is that of the year in which they began, from 1; `lacks` says whether episodes that were shown are missing.
+    """
     folded = None if name is None else fold_title(name)
-    values = {"state": state, "kind": kind, "name": f"%{folded}%" if folded else None}
-    filters = " ".join(text for wanted, text in _FILTERS.items() if values[wanted] is not None)
-    given = {**values, "beyond": first if beyond is None else beyond, "limit": limit}
-    rows = conn.all(_queries(filters, order).page, given)
+    wish = {"state": state, "kind": kind, "year": year, "library_id": library_id, "quarter": quarter}
+    values = {**wish, "name": f"%{folded}%" if folded else None, "lacks": None if lacks is None else int(lacks)}
+    filters = " ".join(text for wanted, text in SERIES_FILTERS.items() if values[wanted] is not None)
+    given = {**values, "beyond": beyond, "limit": limit}
+    rows = conn.all(_queries(filters, order, is_first=beyond is None).page, given)
     return _with_aliases(conn, [_series(row) for row in rows])
 
 
@@ -131,6 +131,12 @@ def find(conn: Connection, series_id: int) -> Series:
     if row is None:
         raise SeriesNotFound(f"no series has the id {series_id}")
     return _with_aliases(conn, [_series(row)])[0]
+
+
+def several(conn: Connection, series_ids: Sequence[int]) -> list[Series]:
+    """Those of these series that exist."""
+    rows = conn.all(_sql(conn).several, {"ids": list(series_ids)}) if series_ids else []
+    return _with_aliases(conn, [_series(row) for row in rows])
 
 
 def find_current(conn: Connection, series_id: int) -> Series:
@@ -150,8 +156,7 @@ def change(conn: Connection, series_id: int, changes: dict[str, Any]) -> Series:
     if changed.library_id is not None and changed.library_id != series.library_id:
         libraries.find(conn, changed.library_id)
     made = RowChanges(conn)
-    if "aliases" in changes:
-        _rename(conn, made, changed)
+    rename(conn, made, series, changed)
     for column in _CORRECTED:
         made.column("series", column, [(series_id, getattr(series, column), getattr(changed, column))])
     if not made.is_empty:
@@ -195,30 +200,6 @@ def episodes(conn: Connection, series_id: int, *, after: tuple[str, float], limi
     return [_episode(row) for row in rows]
 
 
-def _rename(conn: Connection, changes: RowChanges, series: Series) -> None:
-    """Give a series these names, and no others."""
-    wanted = {_key(row): row for row in (_row(series.kind, alias) for alias in series.aliases)}
-    given = {"id": series.id, "kind": series.kind, "rows": json.dumps(list(wanted.values()))}
-    if (taken := conn.one(_sql(conn).alias_of_another, given)) is not None:
-        name, season, other_id, title = taken
-        raise SeriesConflict(
-            f"{name!r} in season {season} is a name of the series {title!r} ({other_id}); take it away there first",
-            field="aliases",
-        )
-    known = {_key(row): row for row in (NAME.row(row)._asdict() for row in conn.all(MERGE.names, {"id": series.id}))}
-    changes.names((row, series.id, None) for key, row in known.items() if key not in wanted)
-    changes.names((row, None, series.id) for key, row in wanted.items() if key not in known)
-
-
-def _row(kind: SeriesKind, alias: Alias) -> dict[str, Any]:
-    row = alias_row(Name.of(alias.name), kind, alias.season, alias.year, alias.country)
-    return {**row, "source": alias.source.value}
-
-
-def _key(row: dict[str, Any]) -> tuple[Any, ...]:
-    return row["folded"], row["season"], row["year"], row["country"]
-
-
 def _with_aliases(conn: Connection, found: Sequence[Series]) -> list[Series]:
     if not found:
         return []
@@ -234,38 +215,23 @@ def _sql(conn: Connection) -> Queries:
     return _queries()
 
 
-def _series(row: Row) -> Series:
-    (
-        series_id,
-        title,
-        season,
-        kind,
-        year,
-        country,
-        offset,
-        state,
-        wanted,
-        library_id,
-        metadata_id,
-        merged_into,
-        created,
-        updated,
-    ) = row
+def _series(values: Row) -> Series:
+    row = _SERIES.row(values)
     return Series(
-        series_id,
-        title,
-        season,
-        SeriesKind(kind),
-        year,
-        offset,
-        SeriesState(state),
-        to_datetime(created),
-        to_datetime(updated),
-        metadata_id=metadata_id,
-        country=country,
-        merged_into=merged_into,
-        wanted=SeriesWish(wanted) if state == SeriesState.FOLLOWED else SeriesWish.NONE,
-        library_id=library_id,
+        row.id,
+        row.title,
+        row.season,
+        SeriesKind(row.kind),
+        row.year,
+        row.episode_offset,
+        SeriesState(row.state),
+        to_datetime(row.created_at),
+        to_datetime(row.updated_at),
+        metadata_id=row.metadata_id,
+        country=row.country,
+        merged_into=row.merged_into,
+        wanted=SeriesWish(row.wanted) if row.state == SeriesState.FOLLOWED else SeriesWish.NONE,
+        library_id=row.library_id,
     )
 
 

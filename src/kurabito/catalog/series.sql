@@ -1,5 +1,8 @@
 -- name: page
-SELECT {series} FROM series WHERE {beyond} AND merged_into IS NULL {filter} ORDER BY id {direction} LIMIT :limit;
+SELECT {series} FROM series WHERE {beyond} AND merged_into IS NULL {filter} ORDER BY {order} LIMIT :limit;
+
+-- name: several
+SELECT {series} FROM series WHERE id {among ids};
 
 -- name: get
 SELECT {series} FROM series WHERE id = :id;
@@ -20,16 +23,6 @@ SELECT id FROM series
 WHERE state = 'ignored' AND merged_into IS NULL AND (CAST(:name AS text) IS NULL OR EXISTS (
     SELECT 1 FROM series_aliases AS alias WHERE alias.series_id = series.id AND alias.folded LIKE :name))
 ORDER BY id;
-
--- name: alias_of_another
-SELECT alias.name, alias.season, series.id, series.title
-FROM {given} JOIN series_aliases AS alias
-    ON alias.folded = given.value ->> 'folded' AND alias.kind = :kind
-    AND alias.season = CAST(given.value ->> 'season' AS integer)
-    AND alias.year = CAST(given.value ->> 'year' AS integer) AND alias.country = given.value ->> 'country'
-JOIN series ON series.id = alias.series_id
-WHERE alias.series_id <> :id
-LIMIT 1;
 
 -- name: hold
 UPDATE anime_links SET held_reason = :held_reason

@@ -1,7 +1,8 @@
-"""How names are spelled: a season behind the name of a show, and Japanese in Latin letters."""
+"""How names are spelled: a season behind the name of a show, Japanese in Latin letters, Chinese in either script."""
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Final
 
@@ -9,9 +10,14 @@ from kurabito.catalog.releases import Name
 from kurabito.titles.junk_names import is_junk_name
 from kurabito.titles.kana import kana_to_romaji
 from kurabito.titles.romaji import romaji_key
+from kurabito.titles.scripts import simplified
+from kurabito.titles.text import CJK
+from kurabito.titles.text import fold as fold_title
 
 _FIRST_SEASON: Final = 1
 _SHORTEST_KEY: Final = 8
+_SHORTEST_HALF: Final = 4
+_HALVES: Final = re.compile(rf"([^{CJK}]*[A-Za-z][^{CJK}]*)\s([{CJK}]{{2}}.*)")
 _ROMAN: Final = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
 _HAN: Final = ("", *"一二三四五六七八九十")
 _FILM_WORDS: Final = ("劇場版", "剧场版", "映画", "电影", "電影")
@@ -25,6 +31,7 @@ def spelled(name: Name, season: int) -> list[str]:
     marks = [
         f"第{number}期",
         f"第{number}季",
+        f"{number}期",
         f"第{number}シーズン",
         f"シーズン{number}",
         f"season{number}",
@@ -71,6 +78,27 @@ def part_name(shown: str, part: int) -> Name:
 def is_junk(shown: str) -> bool:
     """Whether a name says nothing about which show it is; a feed repeats few names."""
     return is_junk_name(shown)
+
+
+@lru_cache(maxsize=16_384)
+def halves_of(shown: str) -> tuple[str, str] | None:
+    """`Yoru no Kurabito 夜之蔵人`: what may be two names, folded; `Brew Live! 虹蔵学園` is one all the same."""
+    found = _HALVES.fullmatch(shown)
+    if found is None:
+        return None
+    latin, foreign = fold_title(found[1]), fold_title(found[2])
+    return (latin, foreign) if len(latin) >= _SHORTEST_HALF else None
+
+
+def likeness_of(name: Name) -> str | None:
+    """What a name is compared by beside its letters: the sound of Japanese, or Chinese in simplified letters; None without either."""
+    return romaji_of(name.shown) or simplified_of(name)
+
+
+def simplified_of(name: Name) -> str | None:
+    """The name in simplified Chinese letters, folded; None where it has no others."""
+    plain = simplified(name.folded)
+    return plain if plain != name.folded else None
 
 
 @lru_cache(maxsize=16_384)

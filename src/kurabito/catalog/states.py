@@ -42,6 +42,41 @@ class SeriesWish(StrEnum):
     """The same, and better releases of what is had."""
 
 
+class SeriesOrder(StrEnum):
+    """In which order series are listed."""
+
+    NEWEST = "newest"
+    OLDEST = "oldest"
+    TITLE = "title"
+
+
+SERIES_ORDERS: Final = {
+    SeriesOrder.NEWEST: ("id < :beyond", "id DESC"),
+    SeriesOrder.OLDEST: ("id > :beyond", "id"),
+    SeriesOrder.TITLE: (
+        "(lower(title), id) > ((SELECT lower(last.title) FROM series AS last WHERE last.id = :beyond), :beyond)",
+        "lower(title), id",
+    ),
+}
+"""SQL: which rows of `series` are beyond the last one of a page, and their order."""
+
+SERIES_FILTERS: Final = {
+    "state": "AND state = :state",
+    "kind": "AND kind = :kind",
+    "name": "AND EXISTS (SELECT 1 FROM series_aliases AS alias WHERE alias.series_id = series.id AND alias.folded LIKE :name)",
+    "year": "AND coalesce(year, (SELECT known.year FROM metadata AS known WHERE known.id = series.metadata_id)) = :year",
+    "quarter": "AND (SELECT CAST(substr(known.air_date, 6, 2) AS integer) FROM metadata AS known WHERE known.id = series.metadata_id) "
+    "BETWEEN 3 * CAST(:quarter AS integer) - 2 AND 3 * CAST(:quarter AS integer)",
+    "lacks": "AND CAST(:lacks AS integer) = CASE WHEN EXISTS (SELECT 1 FROM episodes AS lacking WHERE lacking.series_id = series.id "
+    "AND lacking.kind IN ('tv', 'movie') AND lacking.state = 'wanted' AND lacking.is_unwanted = 0 "
+    "AND coalesce(lacking.aired_at, 0) <= :now) THEN 1 ELSE 0 END",
+    "library_id": "AND (library_id = :library_id OR EXISTS (SELECT 1 FROM episodes AS had CROSS JOIN episode_files AS its "
+    "CROSS JOIN library_files AS file WHERE had.series_id = series.id AND its.episode_id = had.id AND file.id = its.file_id "
+    "AND file.is_missing = 0 AND file.library_id = :library_id))",
+}
+"""SQL: which rows of `series` a list has, by what is asked."""
+
+
 class EpisodeState(StrEnum):
     """How far an episode is, as it is shown. Stored are only have, downloading and wanted: no release of what is stored as have
     is fetched, whatever became of it."""
@@ -55,14 +90,18 @@ class EpisodeState(StrEnum):
     DOWNLOADING = "downloading"
     WANTED = "wanted"
     UNAIRED = "unaired"
+    UNWANTED = "unwanted"
+    """Nothing is there of it, and its keeper does not want it."""
 
 
 SHOWN_STATE: Final = """CASE
+    WHEN episodes.state = 'wanted' AND episodes.is_unwanted = 1 THEN 'unwanted'
     WHEN episodes.state = 'wanted' AND episodes.aired_at > :now THEN 'unaired'
     WHEN episodes.state <> 'have' THEN episodes.state
     WHEN EXISTS (SELECT 1 FROM episode_files AS had JOIN library_files AS file ON file.id = had.file_id
                  WHERE had.episode_id = episodes.id AND file.is_missing = 0) THEN 'have'
-    WHEN EXISTS (SELECT 1 FROM episode_files AS had WHERE had.episode_id = episodes.id) THEN 'missing'
+    WHEN EXISTS (SELECT 1 FROM episode_files AS had WHERE had.episode_id = episodes.id)
+        THEN CASE WHEN episodes.is_unwanted = 1 THEN 'unwanted' ELSE 'missing' END
     WHEN EXISTS (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
                  WHERE link.episode_id = episodes.id AND download.link_id = link.id AND download.status = 'completed'
                      AND download.given_back_at IS NULL) THEN 'downloaded'
@@ -71,14 +110,15 @@ SHOWN_STATE: Final = """CASE
 
 
 UNWANTED: Final = """(
-    (series.wanted <> 'all' AND episodes.state = 'have')
+    episodes.is_unwanted = 1
+    OR (series.wanted <> 'all' AND episodes.state = 'have')
     OR (series.wanted = 'future' AND episodes.state <> 'have' AND (
         episodes.aired_at < series.wanted_since
         OR (episodes.aired_at IS NULL AND (episodes.created_at <= series.wanted_since OR EXISTS (
             SELECT 1 FROM episodes AS later
             WHERE later.series_id = episodes.series_id AND later.kind = episodes.kind AND later.state = 'have'
                 AND later.number > episodes.number))))))"""
-"""SQL: whether its series, which is followed, does not want a row of `episodes`. Without a date, what comes before the last one
+"""SQL: whether its keeper, or its series, which is followed, does not want a row of `episodes`. Without a date, what comes before the last one
 that is had was shown already."""
 
 

@@ -10,6 +10,7 @@ from typing import Final
 from kurabito.catalog import rules
 from kurabito.catalog.identity.relink import RelinkTask, Wake
 from kurabito.catalog.intake import CatalogIntake
+from kurabito.catalog.relinks.scope import RulePatterns
 from kurabito.catalog.rules import StoredRule
 from kurabito.db import Connection, Database
 from kurabito.feeds import raw_items
@@ -43,34 +44,35 @@ class TitleRules:
     async def add(self, rule: TitleRule, *, is_enabled: bool = True) -> StoredRule:
         """Store a rule; raises TitleRuleConflict when another has its name."""
         stored = await self._database.write(lambda conn: rules.add(conn, rule, is_enabled=is_enabled))
-        await self._read_again(rule)
+        await self._read_again(stored)
         return stored
 
     async def change(self, rule_id: int, rule: TitleRule, *, is_enabled: bool = True) -> StoredRule:
         """Put a rule in the place of another; raises TitleRuleNotFound or TitleRuleConflict."""
 
-        def store(conn: Connection) -> tuple[TitleRule, StoredRule]:
-            return rules.find(conn, rule_id).rule, rules.change(conn, rule_id, rule, is_enabled=is_enabled)
+        def store(conn: Connection) -> tuple[StoredRule, StoredRule]:
+            return rules.find(conn, rule_id), rules.change(conn, rule_id, rule, is_enabled=is_enabled)
 
         before, stored = await self._database.write(store)
-        await self._read_again(before, rule)
+        await self._read_again(before, stored)
         return stored
 
     async def remove(self, rule_id: int) -> None:
         """Forget a rule; what was read by it is read again."""
 
-        def store(conn: Connection) -> TitleRule:
-            gone = rules.find(conn, rule_id).rule
+        def store(conn: Connection) -> StoredRule:
+            gone = rules.find(conn, rule_id)
             rules.remove(conn, rule_id)
             return gone
 
         await self._read_again(await self._database.write(store))
 
-    async def _read_again(self, *changed: TitleRule) -> None:
-        """Read what could not be read at once, and in the background what these rules concern."""
+    async def _read_again(self, *changed: StoredRule) -> None:
+        """Read what could not be read at once, and in the background what these rules fit; one that is off says nothing."""
         await self._intake.read_again()
-        if self._wake is not None:
-            await self._wake(RelinkTask(tuple(rule.condition for rule in changed)))
+        followed = [stored.rule for stored in changed if stored.is_enabled]
+        if self._wake is not None and followed:
+            await self._wake(RelinkTask(tuple(dict.fromkeys(map(RulePatterns.of, followed)))))
 
     async def preview(self, rule: TitleRule, titles: Sequence[str] | None = None) -> list[TitlePreview]:
         """What a rule would make of some titles, or of those that could not be read last."""

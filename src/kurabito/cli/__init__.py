@@ -4,6 +4,12 @@ collection/   what is in the collection, what could be, and what it is called
 processes/    what runs until it is stopped: the site, workers, data planes, downloaders
 upkeep/       settings, the database, keys, the password, and what is wrong
 tasks.py      the job runtime alone: enqueue, look, watch, cancel; also worker in processes/
+conformance.py `kurabito conformance`: whether a data plane, or an external worker, keeps the rules of its protocol
+databases.py  the product's database, for a command that works on it whether or not `serve` runs
+extras.py     which part of Kurabito a missing package belongs to
+queues.py     which queue a command means, and how it is opened
+shown.py      tasks as a person reads them, and as JSON
+finding/      commands that find shows and tell what became of them: grab, follow, profile, blocklist, history
 """
 
 from __future__ import annotations

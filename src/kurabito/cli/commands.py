@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from kurabito.cli import tasks
-from kurabito.cli.collection import adopt, import_from, metadata, placements
+from kurabito.cli.collection import adopt, import_from, media_servers, metadata, notifications, placements
 from kurabito.cli.collection.dedupe import dedupe
 from kurabito.cli.collection.fetch import fetch
 from kurabito.cli.collection.import_files import import_files
@@ -22,12 +22,17 @@ from kurabito.cli.collection.search import search
 from kurabito.cli.collection.title import title
 from kurabito.cli.collection.wanted import wanted
 from kurabito.cli.conformance import conformance
+from kurabito.cli.finding import blocklist, indexers, profiles
+from kurabito.cli.finding.backfill import backfill
+from kurabito.cli.finding.follow import follow
+from kurabito.cli.finding.grab import grab
+from kurabito.cli.finding.history import history
 from kurabito.cli.processes.dataplane import dataplane
 from kurabito.cli.processes.demo import demo
 from kurabito.cli.processes.downloader import downloader
 from kurabito.cli.processes.serve import serve
 from kurabito.cli.processes.worker import worker
-from kurabito.cli.upkeep import config, db, keys, user
+from kurabito.cli.upkeep import addresses, config, db, keys, user
 from kurabito.cli.upkeep.doctor import doctor
 
 app = typer.Typer(
@@ -51,13 +56,23 @@ app.command()(worker)
 app.command()(title)
 app.command()(fetch)
 app.command()(search)
+app.command()(grab)
+app.command()(follow)
 app.command()(wanted)
+app.command()(backfill)
+app.add_typer(indexers.app, name="indexers")
+app.add_typer(blocklist.app, name="blocklist")
+app.add_typer(profiles.app, name="profile")
+app.command()(history)
 app.add_typer(tasks.app, name="tasks")
 app.add_typer(keys.app, name="key")
+app.add_typer(addresses.app, name="address")
 app.add_typer(user.app, name="user")
 app.add_typer(db.app, name="db")
 app.add_typer(metadata.app, name="metadata")
 app.add_typer(placements.app, name="placements")
+app.add_typer(media_servers.app, name="media-servers")
+app.add_typer(notifications.app, name="notifications")
 app.add_typer(adopt.app, name="adopt")
 app.add_typer(import_from.app, name="import-from")
 

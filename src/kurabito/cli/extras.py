@@ -13,6 +13,7 @@ MODULES: Final = {
     "server": frozenset(
         {
             "PIL",
+            "apprise",
             "av",
             "blake3",
             "fastapi",

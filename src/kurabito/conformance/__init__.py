@@ -9,6 +9,7 @@
     trees.py        folders with odd names, links, pipes, bins and holes
     reference.py    our own data plane, to compare with
     digests.py      digests and samples, made in the plainest way
+    surroundings.py the schema, and tables of other parts of Kurabito, which a plane leaves as they are
     databases.py    databases for stages, made from one that has every table
     recording.py    what a scenario leaves for the checks: rows at named moments, writes, exits
     scenarios/      what happens to a plane

@@ -12,7 +12,11 @@ from kurabito.protocol.terms import EDGE
 
 def whole_digest(path: Path, algorithm: str) -> str:
     """The digest of a file, as hex digits."""
-    content = path.read_bytes()
+    return digest_of(path.read_bytes(), algorithm)
+
+
+def digest_of(content: bytes, algorithm: str) -> str:
+    """The digest of a content, as hex digits."""
     return blake3(content).hexdigest() if algorithm == "blake3" else hashlib.sha256(content).hexdigest()
 
 

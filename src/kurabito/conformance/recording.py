@@ -9,6 +9,7 @@ from typing import Any
 
 from kurabito.conformance.errors import NotApplicable
 from kurabito.conformance.journal import NotedWrite
+from kurabito.conformance.surroundings import Surroundings
 from kurabito.conformance.trees import Planted
 
 Row = Mapping[str, Any]
@@ -30,6 +31,8 @@ class Recording:
     """What lay in the folder of the first library when it was scanned first."""
     seen: dict[str, Any] = field(default_factory=dict)
     """What the kit saw outside of the database, by name."""
+    surroundings: list[Surroundings] = field(default_factory=list)
+    """What is no business of a plane: before it was started, and at the end."""
     exit_code: int | None = None
     output: str = ""
 

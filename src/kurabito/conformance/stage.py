@@ -17,6 +17,7 @@ from kurabito.conformance.errors import NotApplicable, ScenarioStuck
 from kurabito.conformance.journal import BY_KIT, NotedWrite
 from kurabito.conformance.recording import Recording, Row
 from kurabito.conformance.subject import Subject
+from kurabito.conformance.surroundings import look_around
 from kurabito.db import Connection, Database, Dialect
 from kurabito.db.grace import planes_folder
 from kurabito.db.sqlite.database import SqliteDatabase
@@ -71,10 +72,14 @@ class ScenarioStage:
             if not subject.has_ended:
                 subject.kill()
             self.recording.output = subject.output
+        if self._subjects:
+            self.recording.surroundings.append(self.read(look_around))
         self.recording.writes = self.written()
 
     def start_plane(self, **environment: str) -> Subject:
         """Start the plane that is examined, with more in its environment."""
+        if not self._subjects:
+            self.recording.surroundings.append(self.read(look_around))
         log = self.folder / f"plane-{len(self._subjects)}.log"
         # A server may have its socket in a folder of another user.
         subject = Subject(self._command, self._url, self.state, log, environment, obeys_modes=self.locks is not None)

@@ -63,6 +63,11 @@ class ExaminedProcess:
         """What it said last."""
         return self._log.read_text(encoding="utf-8", errors="replace")[-_TAIL:].strip()
 
+    def has_open(self, path: Path) -> bool:
+        """Whether it, or a program that it started, has a file open."""
+        folders = (process / "fd" for process in Path("/proc").glob("[0-9]*") if self._is_of_it(int(process.name)))
+        return any(path in map(_target_of, open_files) for open_files in map(_listed, folders))
+
     def freeze(self) -> None:
         """Have it stand still, with all its threads: on a busy machine that takes a moment."""
         self._signal(signal.SIGSTOP)
@@ -105,9 +110,30 @@ class ExaminedProcess:
             time.sleep(_STOPS_IN)
         return True
 
+    def _is_of_it(self, process: int) -> bool:
+        try:
+            return os.getsid(process) == self._process.pid
+        except ProcessLookupError:
+            return False
+
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, number)
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        # The process ended meanwhile.
+        return []
+
+
+def _target_of(link: Path) -> Path | None:
+    try:
+        return link.readlink()
+    except OSError:
+        return None
 
 
 class Subject(ExaminedProcess):

@@ -28,7 +28,7 @@ class Planted:
     name: bytes
     """Its path below the folder."""
     text: str | None
-    """Its `relative_path`; None when it is to be left out."""
+    """Its `relative_path`; None when a plane must leave it out."""
     rule: str
     """The rule that says so."""
 
@@ -102,6 +102,17 @@ def plant_odd_tree(folder: Path, outside: Path) -> list[Planted]:
     os.mkfifo(folder / "pipe")
     planted += [Planted(name, None, "SCAN-4") for name in (*links, b"link/secret.mkv", b"a/loop/a.mkv", b"pipe")]
     return planted
+
+
+def listing(folder: Path, *, besides: Path | None = None) -> dict[str, tuple[int, int, int, int]]:
+    """Mode, size, mtime and inode of all that lies below a folder, by its path; with one place left out."""
+    found = {}
+    for path in folder.rglob("*"):
+        if besides is None or besides not in (path, *path.parents):
+            seen = path.lstat()
+            name = os.fsencode(path.relative_to(folder)).decode(errors="backslashreplace")
+            found[name] = (seen.st_mode, seen.st_size, seen.st_mtime_ns, seen.st_ino)
+    return found
 
 
 def write(folder: Path, name: bytes, content: bytes, mtime_ns: int = OLD_NS) -> None:

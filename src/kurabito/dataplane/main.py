@@ -25,6 +25,7 @@ from kurabito.dataplane.scan.scanner import Scanner
 from kurabito.dataplane.thumbnails.cleanup import CleanupWork
 from kurabito.dataplane.thumbnails.decoder_process import DecoderProcess
 from kurabito.dataplane.thumbnails.job import ThumbnailWork
+from kurabito.dataplane.thumbnails.media_job import MediaWork
 from kurabito.db import Database, open_database
 from kurabito.db.migrate import PRODUCT, pending
 from kurabito.db.postgres.roles import role_is_ready
@@ -100,6 +101,7 @@ def _runners(settings: Settings, database: Database, name: str) -> list[Runner[A
         *_thumbnail_works(settings, database),
         CleanupWork(state=settings.state),
         InspectionWork(),
+        MediaWork(DecoderProcess(MediaType.VIDEO), limit=_reading_limit(settings, database)),
         PlacementWork(),
     ]
     if isinstance(database, SqliteDatabase):
@@ -110,17 +112,21 @@ def _runners(settings: Settings, database: Database, name: str) -> list[Runner[A
 def _thumbnail_works(settings: Settings, database: Database) -> list[ThumbnailWork]:
     """One for each picture that is drawn at the same time."""
     at_once = {MediaType.IMAGE: settings.thumbnail_images, MediaType.VIDEO: settings.thumbnail_videos}
-    rate = settings.thumbnail_bytes_per_second
     return [
         ThumbnailWork(
             media_type,
             DecoderProcess(media_type),
             state=settings.state,
-            limit=IoLimit(database, rate) if rate else None,
+            limit=_reading_limit(settings, database),
         )
         for media_type, count in at_once.items()
         for _ in range(count)
     ]
+
+
+def _reading_limit(settings: Settings, database: Database) -> IoLimit | None:
+    rate = settings.thumbnail_bytes_per_second
+    return IoLimit(database, rate) if rate else None
 
 
 def _capabilities(settings: Settings, database: Database) -> list[Capability]:

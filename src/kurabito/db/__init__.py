@@ -9,6 +9,8 @@ migrate.py   numbered files, applied once, in order; ledger.py notes them, adopt
 queries.py   named queries from `.sql` files; rows.py gives many rows to one statement
 rights.py    what a connection may write; locks.py lists the advisory locks
 table_names.py  what the runtime's tables are called in a database of others
+factory.py   from a URL to a database
+threads.py   threads that run blocking functions for coroutines
 """
 
 from kurabito.db.dialect import Dialect

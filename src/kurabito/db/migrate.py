@@ -56,7 +56,7 @@ class Migration:
 
     @property
     def removes(self) -> set[str]:
-        """Tables of which it says that it removes rows."""
+        """Tables from which it says that it removes rows."""
         return {name.strip() for listed in _REMOVES.findall(self.text) for name in listed.split(",")}
 
     def apply(self, conn: Connection, names: TableNames) -> None:
@@ -108,6 +108,13 @@ def pending(database: Database, set_name: str) -> list[str]:
         return [f"{step.number:04}_{step.name}" for step in missing]
 
     return database.read_blocking(look)
+
+
+def unknown(database: Database, set_name: str) -> list[str]:
+    """The names of what the database has and this version does not know: a newer one was there."""
+    known, ledger = {step.number for step in available(database.dialect, set_name)}, _ledger(database)
+    applied = database.read_blocking(lambda conn: ledger.applied(conn, set_name))
+    return [f"{number:04}_{name}" for number, (name, _) in applied.items() if number not in known]
 
 
 def available(dialect: Dialect, set_name: str) -> list[Migration]:

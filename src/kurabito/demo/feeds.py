@@ -1,12 +1,13 @@
 """Feeds of made-up releases, served on this machine alone, in the styles of real ones.
 
-Among them are a title that names no series, a release whose episode is not said, and a series that is not followed.
+Among them are a title that names no series, a release whose episode is not said, one that has its episode twice, and a series that
+is not followed.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Final, NamedTuple
@@ -17,6 +18,8 @@ from kurabito.demo.stand import Stand, StandAnswer
 DAWN: Final = "/dawn.rss"
 SEASON: Final = "/season.rss"
 NEIGHBOUR: Final = "/neighbour.rss"
+_TWICE: Final = 7
+"""The episode of the first show that comes in two cuts."""
 _MIB: Final = 1 << 20
 _MAGNET: Final = "magnet:?xt=urn:btih:{}"
 _TORRENT: Final = "https://releases.example/{}.torrent"
@@ -32,6 +35,10 @@ class MadeUpEntry(NamedTuple):
     url: str = _MAGNET
     is_slow: bool = False
     """Its seeder is slow."""
+    is_dead: bool = False
+    """No peer has it."""
+    files: tuple[str, ...] = ()
+    """What is in it, where that is more than one file."""
 
 
 class MadeUpLink(NamedTuple):
@@ -44,7 +51,9 @@ class MadeUpLink(NamedTuple):
 def _dawn() -> Iterator[MadeUpEntry]:
     for number in range(1, 9):
         title = f"[Kura] The Storehouse at Dawn - {number:02} [1080p][WEB-DL].mkv"
-        yield MadeUpEntry(title, 720 + number, 24 * (9 - number), is_slow=number == 8)
+        # Which of the two files is the episode is a question for the keeper.
+        files = (title, title.replace(".mkv", " (Fireworks uncut).mkv")) if number == _TWICE else ()
+        yield MadeUpEntry(title, 720 + number, 24 * (9 - number), is_slow=number == 8, files=files)
     yield MadeUpEntry("[Kura] The Storehouse at Dawn - 03v2 [1080p][WEB-DL].mkv", 731, 130)
     yield MadeUpEntry("[Lantern] The Storehouse at Dawn - 08 (720p) [B0A7C3D1].mkv", 402, 20, _TORRENT)
     yield MadeUpEntry("[Kura] The Storehouse at Dawn - SP1 [720p].mkv", 240, 60)
@@ -101,8 +110,13 @@ class FeedStand:
 def _feed(
     title: str, entries: Iterator[MadeUpEntry], link: Callable[[MadeUpEntry], MadeUpLink], began: datetime
 ) -> bytes:
-    newest_first = sorted(entries, key=lambda entry: entry.hours)
-    items = "".join(_item(entry, link(entry), began - timedelta(hours=entry.hours)) for entry in newest_first)
+    return feed_of(title, [(entry, link(entry)) for entry in entries], began)
+
+
+def feed_of(title: str, entries: Iterable[tuple[MadeUpEntry, MadeUpLink]], began: datetime) -> bytes:
+    """Releases and where they are, as a feed."""
+    newest_first = sorted(entries, key=lambda pair: pair[0].hours)
+    items = "".join(_item(entry, link, began - timedelta(hours=entry.hours)) for entry, link in newest_first)
     return f'<rss version="2.0"><channel><title>{escape(title)}</title>{items}</channel></rss>'.encode()
 
 

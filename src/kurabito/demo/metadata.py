@@ -8,12 +8,13 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from kurabito.db import Connection
+from kurabito.db import Database
 from kurabito.demo.pictures import draw_poster
 from kurabito.demo.shows import ALL_SHOWS, Show
 from kurabito.demo.stand import Stand, StandAnswer
 from kurabito.metadata.records import RecordKind
-from kurabito.metadata.sources import offline
+from kurabito.metadata.sources.bangumi_data import OfflineEntry, read_index
+from kurabito.metadata.sources.index import IndexOrigin, import_index
 
 # By its name: the number of this machine stays forbidden, as the feed of the neighbour shows.
 _HOST: Final = "localhost"
@@ -39,6 +40,7 @@ class MetadataStand:
             "tmdb_url": f"{self._url}/tmdb",
             "tmdb_image_url": f"{self._url}/pictures",
             "tmdb_key": "made-up",
+            "offline_ids_url": f"{self._url}/data.json",
             "allow_private_hosts": _HOST,
         }
 
@@ -48,14 +50,21 @@ class MetadataStand:
     async def close(self) -> None:
         await self._stand.close()
 
-    def import_index(self, conn: Connection) -> None:
+    def import_index(self, database: Database) -> None:
         """Know the ids of most of the shows without asking."""
-        offline.replace_entries(conn, (show.entry(self._today) for show in ALL_SHOWS if show.is_indexed))
+        import_index(database, read_index(self._index().body), IndexOrigin.FILE)
+
+    def _index(self) -> StandAnswer:
+        """The file of an index, as bangumi-data has it."""
+        entries = [show.entry(self._today) for show in ALL_SHOWS if show.is_indexed]
+        return _as_answer({"siteMeta": {}, "items": [_indexed(entry) for entry in entries]})
 
     def _answer(self, target: str) -> StandAnswer | None:
         parts = urlsplit(target)
         query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         match parts.path.strip("/").split("/"):
+            case ["data.json"]:
+                return self._index()
             case ["bgm", "calendar"]:
                 return _as_answer([self._airing(weekday) for weekday in range(1, 8)])
             case ["bgm", "v0", "subjects", number] if (show := self._show(number)) is not None:
@@ -112,6 +121,27 @@ class MetadataStand:
             if not show.is_indexed and (day := show.began(self._today)).year == year
             for number in (show.bgm_id + 1000, show.bgm_id + 1500)
         ]
+
+
+def _indexed(entry: OfflineEntry) -> dict[str, Any]:
+    ids, (chinese, *others) = entry.ids, entry.other_titles
+    season = "" if ids.tmdb_season is None else f"/season/{ids.tmdb_season}"
+    numbers = {
+        "bangumi": ids.bgm_id,
+        "tmdb": f"{ids.tmdb_kind}/{ids.tmdb_id}{season}",
+        "anidb": ids.anidb_id,
+        "aniList": ids.anilist_id,
+        "mal": ids.mal_id,
+        "mikan": ids.mikan_id,
+    }
+    return {
+        "title": entry.title,
+        "titleTranslate": {"zh-Hans": [chinese], "en": others},
+        "type": entry.kind,
+        "lang": entry.language,
+        "begin": f"{entry.air_date}T00:00:00.000Z",
+        "sites": [{"site": site, "id": str(number)} for site, number in numbers.items()],
+    }
 
 
 def _listed(show: Show, day: date, number: int) -> dict[str, Any]:

@@ -13,13 +13,17 @@ from kurabito.app.compose.feeds import FeedParts
 from kurabito.app.compose.library import LibraryParts
 from kurabito.demo.feeds import DAWN, NEIGHBOUR, SEASON, FeedStand
 from kurabito.demo.files import ARCHIVE, SHOWS, make_files
+from kurabito.demo.market import MarketStand
 from kurabito.demo.metadata import MetadataStand
 from kurabito.demo.seeder import ATTIC, Seeder
+from kurabito.demo.stand import Stand, StandAnswer
 from kurabito.downloads.filters.model import Action, Fields, FilterRule
 from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.library.libraries import LibrarySettings
 from kurabito.library.scans.queue import TaskPriority
 from kurabito.metadata.calendar import REFRESH
+from kurabito.notifications import store as destinations
+from kurabito.notifications.model import DestinationKind, DestinationSettings
 from kurabito.protocol.enums import LibraryIntake
 from kurabito.runtime import Fixed, NewTask, PermanentError, Priority, Registry, TaskContext
 from kurabito.runtime.delegation import DelegatedTasks
@@ -73,7 +77,7 @@ SCENES: Final = (
     NewTask("demo.broken", "The Lost Episode <1080p> & more"),
     NewTask("demo.hopeless", "tracker.example"),
     NewTask("demo.transcribe", {"why": "no worker here can do it"}),
-    NewTask("demo.greet", "whoever is there in an hour", delay=3600),
+    NewTask("demo.greet", "the visitors of the next hour", delay=3600),
 )
 """The tasks at the start: each is an example of something that a page shows. No worker runs `demo.transcribe`."""
 
@@ -91,7 +95,9 @@ class Demo:
         self._folder = folder
         self._seeder = Seeder(swarm)
         self._feeds: FeedStand | None = None
+        self._market: MarketStand | None = None
         self._about = MetadataStand()
+        self._phone = Stand(lambda _: StandAnswer("application/json", b"{}"))
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -120,7 +126,7 @@ class Demo:
         """Enqueue the scenes; have made-up files compared, feeds read, shows looked up and torrents fetched as real ones are."""
         await queue.enqueue_many(SCENES)
         await self._about.open()
-        await queue.database.write(self._about.import_index)
+        await asyncio.to_thread(self._about.import_index, queue.database)
         await queue.enqueue(REFRESH, unique_key=REFRESH)
         await asyncio.to_thread(make_files, self._folder)
         for name, accepts in ((SHOWS, LibraryIntake.ANY), (ARCHIVE, LibraryIntake.NOTHING)):
@@ -131,6 +137,16 @@ class Demo:
         await downloads.filters.add(RULE)
         await asyncio.to_thread(self._seeder.open)
         self._feeds = await asyncio.to_thread(FeedStand, self._seeder.link)
+        self._market = await asyncio.to_thread(MarketStand, self._seeder.link)
+        await self._market.open()
+        await feeds.indexers.add(self._market.settings)
+        await self._phone.open()
+        phone = DestinationSettings(
+            kind=DestinationKind.WEBHOOK,
+            name="A made-up phone",
+            url=f"http://127.0.0.1:{self._phone.port}/",
+        )
+        await queue.database.write(lambda conn: destinations.add(conn, phone))
         url = await self._feeds.open()
         for settings in (
             SubscriptionSettings(
@@ -146,6 +162,9 @@ class Demo:
         """Serve nothing made-up any longer."""
         if self._feeds is not None:
             await self._feeds.close()
+        if self._market is not None:
+            await self._market.close()
+        await self._phone.close()
         await self._about.close()
         await asyncio.to_thread(self._seeder.close)
 
@@ -171,7 +190,7 @@ async def _flaky(host: str, ctx: TaskContext) -> str:
 
 
 async def _broken(title: str) -> None:
-    raise PermanentError(f"nobody has {title!r} any more")
+    raise PermanentError(f"no peer has {title!r} any more")
 
 
 async def _hopeless(host: str) -> None:
@@ -195,4 +214,4 @@ async def _thumbnail(wanted: dict[str, str | int]) -> str:
 
 async def _describe(path: str) -> str:
     await asyncio.sleep(_STEP)
-    return f"{path} is about somebody who works in a storehouse."
+    return f"{path} is about a clerk who works in a storehouse."

@@ -1,6 +1,12 @@
 """Health checks of an installation: what is wrong, and how to fix it.
 
 A check is one function that looks and changes nothing. Adding one is one entry in `CHECKS`.
+
+earlier.py  what is left of the earlier system whose database was taken over
+findings.py what a check may say
+machine.py  the machine: folder, disk, clock and port
+outside.py  what is asked outside: TMDB and bgm.tv
+stores.py   the database, and its file system
 """
 
 from __future__ import annotations

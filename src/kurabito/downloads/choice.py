@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from kurabito.downloads.profiles.score import UnwantedReason, score, unwanted
+from kurabito.downloads.profiles.score import UnwantedReason, is_first_choice, score, unwanted
 from kurabito.downloads.states import Status
 from kurabito.feeds.preferences import NO_PREFERENCES, Policy, Preferences
 from kurabito.protocol.enums import LibraryUpgrades
@@ -24,7 +24,7 @@ class ReleasePreferences:
     upgrade: bool = False
     """A better release replaces one that is downloaded already."""
     wait_minutes: int = 0
-    """How long `best` waits for a better one to come."""
+    """How long `best` waits for a better one to come; the first choice of all lists is not waited for."""
     preferred: Preferences = NO_PREFERENCES
 
 
@@ -186,10 +186,12 @@ def _choose_one(
     if preferences.policy is Policy.ASK and len(rivals) > 1:
         choice.ask.append(episode_id)
         return ChoiceReason.ASK
-    if preferences.policy is Policy.BEST and preferences.wait_minutes and waits:
+    best = _best(rivals, preferences)
+    may_wait = preferences.policy is Policy.BEST and preferences.wait_minutes > 0 and waits
+    if may_wait and not is_first_choice(best, preferences.preferred):
         choice.wait[episode_id] = preferences.wait_minutes
         return ChoiceReason.WAIT
-    choice.dispatch.append(_best(rivals, preferences).link_id)
+    choice.dispatch.append(best.link_id)
     return ChoiceReason.FIRST if preferences.policy is Policy.FIRST else ChoiceReason.BEST
 
 

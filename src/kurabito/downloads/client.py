@@ -24,7 +24,7 @@ class DownloaderClient(Protocol):
         ...
 
     async def add_torrents(self, items: Sequence[DownloadItem]) -> list[DownloadItemResult]:
-        """Take these, one answer for each and in their order. What is there already is accepted and stays as it is.
+        """Take these, one answer for each and in their order. What it has already is accepted and stays as it is.
 
         An answer says whose it is.
         """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 
@@ -25,6 +26,7 @@ from kurabito.modules.services import Service
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import id_before
 
+_LATELY: Final = timedelta(days=14)
 _BY_USER: Final = because(DownloadReason.CANCELLED)
 
 
@@ -42,7 +44,7 @@ class Downloads:
         self._database = database
         self._downloaders = downloaders
         self._tasks = tasks
-        self._stalled = stalled
+        self.stalled = stalled
 
     async def page(
         self,
@@ -60,6 +62,21 @@ class Downloads:
             return [(one, self._is_stalled(conn, one)) for one in found]
 
         return Page.cut(await self._database.read(look), limit, lambda last: str(last[0].id))
+
+    async def count_failed(self, most: int) -> int:
+        """How many failed in the last weeks while their episodes are still wanted, counted up to a number."""
+        age = _LATELY // timedelta(microseconds=1)
+        return await self._database.read(lambda conn: store.count_failed(conn, age=age, most=most))
+
+    async def retry_failed(self, most: int = 100) -> int:
+        """Try again what failed in the last weeks and is still wanted, as far as a filter does not exclude it; how much."""
+        age = _LATELY // timedelta(microseconds=1)
+        tried = 0
+        for download_id in await self._database.read(lambda conn: store.failed_links(conn, age=age, most=most)):
+            with suppress(DownloadConflict):
+                await self.retry(download_id)
+                tried += 1
+        return tried
 
     async def get(self, download_id: int) -> tuple[Download, bool, list[Attempt]]:
         """The download, whether it has stalled, and its attempts; raises DownloadNotFound."""
@@ -186,7 +203,7 @@ class Downloads:
         ):
             return False
         waited = conn.now() - from_datetime(download.progressed_at)
-        return not download.peers and waited >= self._stalled // timedelta(microseconds=1)
+        return not download.peers and waited >= self.stalled // timedelta(microseconds=1)
 
 
 def _yours(download: Download, what: str) -> DownloadConflict:

@@ -58,7 +58,7 @@ def choose_among(
         if download.option.link_id not in own and download.option.episode_id is not None:
             current[download.option.episode_id].append(download)
     have = frozenset(found for (found,) in conn.all(SQL.have, given_ids(episodes)))
-    kept = {episode: LibraryUpgrades(upgrades) for episode, upgrades in conn.all(SQL.kept, given_ids(episodes))}
+    kept = kept_files(conn, episodes)
     unwanted = frozenset(found for (found,) in conn.all(SQL.unwanted, given_ids(episodes)))
     return choose(_without(options, unwanted), current, have | unwanted, kept=kept, waits=waits)
 
@@ -76,6 +76,11 @@ def current_downloads(conn: Connection, *episode_ids: int) -> list[CurrentDownlo
         CurrentDownload(_option(tuple(row), known), download_id, Status(status))
         for *row, download_id, status in conn.all(SQL.current, given_ids(episode_ids))
     ]
+
+
+def kept_files(conn: Connection, episode_ids: Iterable[int]) -> dict[int, LibraryUpgrades]:
+    """What may take the place of the files that libraries have of these episodes; those without a file are left out."""
+    return {known: LibraryUpgrades(upgrades) for known, upgrades in conn.all(SQL.kept, given_ids(episode_ids))}
 
 
 def preferences_of(conn: Connection, series_ids: Collection[int]) -> dict[int, ReleasePreferences]:

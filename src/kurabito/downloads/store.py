@@ -36,6 +36,14 @@ _NOT_REFUSED: Final = """AND NOT EXISTS (
     SELECT 1 FROM dispatch_attempts AS attempt
     WHERE attempt.download_id = downloads.id AND attempt.module_id = :module_id AND attempt.outcome = 'rejected'
         AND attempt.sent_at >= downloads.queued_at)"""
+_HAS_A_DOWNLOAD: Final = """WHEN EXISTS (
+    SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
+    WHERE link.episode_id = episodes.id AND download.link_id = link.id AND """
+_AS_ITS_DOWNLOADS_ARE: Final = (
+    f"{_HAS_A_DOWNLOAD} download.status = 'completed' AND download.given_back_at IS NULL) THEN 'have' "
+    f"{_HAS_A_DOWNLOAD} download.status IN ('pending', 'downloading', 'downloader_error')) THEN 'downloading'"
+)
+"""The first branches of a CASE that gives the state of an episode."""
 _FILTERS: Final = {
     (False, False): "",
     (True, False): "AND download.status = :status",
@@ -53,6 +61,7 @@ def _queries(*, refused: str = "", narrowed: str = "") -> Queries:
         leaving="'downloading', 'downloader_error'",
         download=_DOWNLOAD,
         joins=_JOINS,
+        as_its_downloads_are=_AS_ITS_DOWNLOADS_ARE,
         filter=narrowed,
     )
 
@@ -83,7 +92,7 @@ class Download:
     """What the downloader does with it, as it says so."""
     reason: Reason[DownloadReason] | None
     progressed_at: datetime | None
-    """When it last came further."""
+    """When it last made progress."""
     completed_at: datetime | None
     created_at: datetime
     updated_at: datetime
@@ -241,3 +250,13 @@ def _download(row: Row) -> Download:
         owner=None if of.owner is None else Owner(of.owner),
         retry_at=None if of.retry_at is None else to_datetime(of.retry_at),
     )
+
+
+def count_failed(conn: Connection, *, age: int, most: int) -> int:
+    """How many failed within so many microseconds and are still wanted, counted up to a number."""
+    return int(conn.value(_SQL.failed, {"age": age, "most": most}))
+
+
+def failed_links(conn: Connection, *, age: int, most: int) -> list[int]:
+    """The last download of each link that failed within so many microseconds and is still wanted."""
+    return [found for (found,) in conn.all(_SQL.failed_links, {"age": age, "most": most})]

@@ -9,7 +9,7 @@ ON CONFLICT DO NOTHING
 RETURNING id;
 
 -- name: requeue
--- What no downloader took, for those whose link is still wanted, unless it is to be tried again only later.
+-- What no downloader took, where the link is still wanted and the pause before the next try is over.
 UPDATE downloads SET status = 'pending', queued_at = :now, updated_at = :now, reason = NULL, retry_at = NULL
 WHERE status = 'no_downloader' AND (retry_at IS NULL OR retry_at <= :now) AND EXISTS (
     SELECT 1 FROM anime_links AS link
@@ -55,18 +55,14 @@ UPDATE downloads SET detail = :detail, rate = NULL, updated_at = :now
 WHERE hash = :hash AND module_id = :module_id AND status = 'downloading';
 
 -- name: forget
-UPDATE downloads SET forgotten_at = :now, updated_at = :now WHERE id = :id;
+-- When it failed is told by `updated_at`, which therefore stays.
+UPDATE downloads SET forgotten_at = :now WHERE id = :id;
 
 -- name: restate
--- What is there stays there; the rest follows the downloads of its links.
+-- What is in a library stays so; the rest follows the downloads of its links.
 UPDATE episodes
 SET state = CASE
-        WHEN EXISTS (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
-                     WHERE link.episode_id = episodes.id AND download.link_id = link.id
-                         AND download.status = 'completed' AND download.given_back_at IS NULL) THEN 'have'
-        WHEN EXISTS (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
-                     WHERE link.episode_id = episodes.id AND download.link_id = link.id
-                         AND download.status IN ('pending', 'downloading', 'downloader_error')) THEN 'downloading'
+        {as_its_downloads_are}
         WHEN EXISTS (SELECT 1 FROM episode_files AS had JOIN library_files AS file ON file.id = had.file_id
                      WHERE had.episode_id = episodes.id AND file.is_missing = 0) THEN 'have'
         ELSE 'wanted' END,
@@ -88,12 +84,24 @@ SELECT {download} FROM downloads AS download {joins} WHERE download.id = :id AND
 UPDATE episodes
 SET state = CASE
         WHEN EXISTS (SELECT 1 FROM episode_files AS had WHERE had.episode_id = episodes.id) THEN 'have'
-        WHEN EXISTS (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
-                     WHERE link.episode_id = episodes.id AND download.link_id = link.id
-                         AND download.status = 'completed' AND download.given_back_at IS NULL) THEN 'have'
-        WHEN EXISTS (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
-                     WHERE link.episode_id = episodes.id AND download.link_id = link.id
-                         AND download.status IN ('pending', 'downloading', 'downloader_error')) THEN 'downloading'
+        {as_its_downloads_are}
         ELSE 'wanted' END,
     updated_at = :now
 WHERE id IN (SELECT CAST(given.value AS bigint) FROM {given});
+
+-- name: failed_links
+-- The last download of each link that failed lately and whose episode is still wanted.
+SELECT max(download.id) FROM downloads AS download JOIN anime_links AS link ON link.id = download.link_id
+LEFT JOIN episodes ON episodes.id = link.episode_id
+WHERE download.status = 'failed' AND download.updated_at > :now - CAST(:age AS bigint) AND download.forgotten_at IS NULL
+    AND (episodes.id IS NULL OR episodes.state = 'wanted')
+GROUP BY download.link_id ORDER BY 1 DESC LIMIT :most;
+
+-- name: failed
+-- What failed lately, and whose episodes are still wanted.
+SELECT count(*) FROM (
+    SELECT 1 FROM downloads AS download JOIN anime_links AS link ON link.id = download.link_id
+    LEFT JOIN episodes ON episodes.id = link.episode_id
+    WHERE download.status = 'failed' AND download.updated_at > :now - CAST(:age AS bigint) AND download.forgotten_at IS NULL
+        AND (episodes.id IS NULL OR episodes.state = 'wanted')
+    LIMIT :most) AS found;

@@ -91,11 +91,8 @@ class Wanting:
 
         def write(conn: Connection) -> Choice:
             lock_catalog(conn)
-            state = conn.value(_SQL.state, {"episode_id": episode_id})
-            if state is None:
-                raise EpisodeNotFound(f"no episode has the id {episode_id}")
-            if state == "downloading":
-                raise DownloadConflict(f"episode {episode_id} is being downloaded already; cancel that first")
+            _refuse_under_way(conn, episode_id)
+            conn.run(_SQL.mark_unwanted, {"episode_id": episode_id, "is_unwanted": 0})
             give_back(conn, [one for (one,) in conn.all(_SQL.complete, {"episode_id": episode_id})], even_filed=True)
             conn.run(_SQL.want, given_ids([episode_id]))
             return _choice(conn, episode_id, without)
@@ -111,6 +108,19 @@ class Wanting:
             return WantedAgain(tuple(store.find(conn, one) for one, _ in begun.values()), bool(chosen.ask))
 
         return await self._database.write(begin)
+
+    async def not_wanted(self, episode_id: int) -> None:
+        """Want an episode no longer: nothing is searched or taken for it, and what its library has stays.
+
+        Raises EpisodeNotFound, and DownloadConflict while it is being downloaded.
+        """
+
+        def write(conn: Connection) -> None:
+            lock_catalog(conn)
+            _refuse_under_way(conn, episode_id)
+            conn.run(_SQL.mark_unwanted, {"episode_id": episode_id, "is_unwanted": 1})
+
+        await self._database.write(write)
 
     async def want_download_again(self, download_id: int, *, other_release: bool = False) -> WantedAgain:
         """Want the episode of a completed download again, as this release or only as another one."""
@@ -130,6 +140,14 @@ class Wanting:
 
         for service, hash_ in await self._database.read(look):
             await self._downloaders.delete(service, hash_, delete_files=False)
+
+
+def _refuse_under_way(conn: Connection, episode_id: int) -> None:
+    state = conn.value(_SQL.state, {"episode_id": episode_id})
+    if state is None:
+        raise EpisodeNotFound(f"no episode has the id {episode_id}")
+    if state == "downloading":
+        raise DownloadConflict(f"episode {episode_id} is being downloaded already; cancel that first")
 
 
 def _choice(conn: Connection, episode_id: int, without: Collection[int]) -> Choice:

@@ -31,6 +31,9 @@ WHERE download.id = CAST(given.value AS bigint) AND link.episode_id IS NOT NULL
 UPDATE episodes SET state = 'wanted', updated_at = :now
 WHERE state = 'have' AND id IN (SELECT CAST(given.value AS bigint) FROM {given});
 
+-- name: mark_unwanted
+UPDATE episodes SET is_unwanted = :is_unwanted, updated_at = :now WHERE id = :episode_id;
+
 -- name: state
 SELECT state FROM episodes WHERE id = :episode_id;
 

@@ -10,4 +10,7 @@ raw_items.py            items as they are kept, each once
 preferences.py          what a keeper likes better, where there are several releases of one episode
 health.py               whether a feed is read, in one word
 tasks.py                the tasks that read feeds
+dates.py                when something was published, in the ways in which feeds write it
+encodings.py            the text of a feed, whatever it says about how it is written
+sizes.py                how large a release is, as feeds write it: 409259200, "609.6 MiB", "1.4 GB", and in words: "Size
 """

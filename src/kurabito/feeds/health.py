@@ -11,6 +11,8 @@ class FeedHealth(StrEnum):
     """The gravest first."""
 
     PAUSED = "paused"
+    FINISHED = "finished"
+    """Its show is over and complete, so it is not read."""
     FAILING = "failing"
     NEW = "new"
     """The first reading has not ended yet."""
@@ -23,7 +25,7 @@ def feed_health(subscription: Subscription) -> FeedHealth:
     """The health of a feed, as its last readings left it."""
     health = subscription.health
     if not subscription.settings.is_enabled:
-        return FeedHealth.PAUSED
+        return FeedHealth.PAUSED if subscription.finished_at is None else FeedHealth.FINISHED
     # What a user asked for is not counted among the failures, and shows all the same.
     failed_by_hand = health.error_code is not None and health.last_fetched_at != health.last_success_at
     if health.failures or failed_by_hand:

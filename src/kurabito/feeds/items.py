@@ -23,6 +23,7 @@ _SCHEMES: Final = ("http", "https", "magnet")
 _TORRENT: Final = "application/x-bittorrent"
 _PICTURE: Final = ("image/", "text/html")
 _HASH: Final = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}|[A-Za-z2-7]{32}")
+_IN_MAGNET: Final = re.compile(r"urn:btih:([0-9a-fA-F]{40}|[A-Za-z2-7]{32})(?![0-9a-zA-Z])")
 _MIKAN: Final = "mikan"
 _LONGEST_TITLE: Final = 2_000
 _LONGEST_DESCRIPTION: Final = 10_000
@@ -41,13 +42,14 @@ def item_of(found: list[FeedField], piece: str, base: str) -> FeedItem:
         raise Malformed("it has no title")
     description = _first(found, _DESCRIPTIONS)[:_LONGEST_DESCRIPTION]
     guid = " ".join(_first(found, _IDS).split())[:_LONGEST_URL]
+    url = _download_url(found, piece, base)
     return FeedItem(
         title=title,
-        download_url=_download_url(found, piece, base),
+        download_url=url,
         description=description or None,
         pub_date=_pub_date(found),
         size_bytes=_size(found) or size_said_in(description),
-        info_hash=_info_hash(found),
+        info_hash=_info_hash(found) or _hash_beside(url, piece),
         # Where the title is its own id, a second release with that title would pass for the first.
         guid=None if guid in ("", title) else guid,
     )
@@ -64,7 +66,7 @@ def _download_url(found: list[FeedField], piece: str, base: str) -> str:
             refused = candidate
             continue
         if parts.scheme in _SCHEMES and (parts.netloc or parts.scheme == "magnet") and len(url) <= _LONGEST_URL:
-            # A scheme in capitals means the same, and is only known in small letters further on.
+            # A scheme in capitals means the same, and later code knows it in lower case only.
             return parts.scheme + url[len(parts.scheme) :]
         refused = candidate
     if refused is None:
@@ -132,6 +134,13 @@ def _size(found: list[FeedField]) -> int | None:
 def _info_hash(found: list[FeedField]) -> str | None:
     written = (attribute(found, "infohash"), *(one.text for one in found if one.name in _HASHES))
     return next((text for text in written if _HASH.fullmatch(text)), None)
+
+
+def _hash_beside(url: str, piece: str) -> str | None:
+    """The hash of the magnet link that stands beside a torrent file, so that both are one release."""
+    magnet = None if url.startswith("magnet:") else magnet_in(piece)
+    named = _IN_MAGNET.search(magnet) if magnet else None
+    return named[1] if named else None
 
 
 def attribute(found: Iterable[FeedField], name: str) -> str:

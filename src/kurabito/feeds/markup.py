@@ -18,7 +18,7 @@ from xml.parsers import expat
 _EDGE: Final = re.compile(
     r"<!\[CDATA\[|<!--|<(?P<end>/?)(?:[\w.-]{1,40}:)?(?P<name>item|entry)(?=[\s/>])[^<>]{0,2000}>", re.IGNORECASE
 )
-_CDATA: Final = re.compile(r"(<!\[CDATA\[.*?\]\]>)", re.DOTALL)
+_CDATA: Final = ("<![CDATA[", "]]>")
 _REFERENCE: Final = re.compile(r"&(?:#(?P<number>[0-9]{1,7}|x[0-9a-f]{1,6});|(?P<name>[a-z][a-z0-9]{1,30});)?", re.I)
 _OF_XML: Final = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _TEXTS: Final = ("title", "description", "summary", "content", "content:encoded")
@@ -37,7 +37,7 @@ class Piece(NamedTuple):
 
 @dataclass(slots=True)
 class FeedField:
-    """An element inside an item, or one level further down. Names are in lower case and without prefix."""
+    """An element inside an item, or one level deeper. Names are in lower case and without prefix."""
 
     name: str
     attributes: dict[str, str]
@@ -98,6 +98,18 @@ def magnet_in(piece: str) -> str | None:
     return found and found[0]
 
 
+def split_asides(text: str, opening: str, closing: str) -> list[str]:
+    """The text in parts: what is between the marks, with them, is every second one. An opening without an end is text.
+
+    A pattern would look for the end of each opening again, which takes hours where there are a hundred thousand of them.
+    """
+    parts, at = [], 0
+    while (start := text.find(opening, at)) >= 0 and (end := text.find(closing, start + len(opening))) >= 0:
+        parts += [text[at:start], text[start : end + len(closing)]]
+        at = end + len(closing)
+    return [*parts, text[at:]]
+
+
 class _Asides:
     """Finds where the text goes on after a comment or a CDATA section. It is asked from the front to the back."""
 
@@ -126,7 +138,7 @@ class _Asides:
 
 def _mended(piece: str) -> str:
     """The piece with what is no XML, and is written all the same, made right: bare ampersands, the names of HTML."""
-    parts = _CDATA.split(piece.translate(_CONTROL))
+    parts = split_asides(piece.translate(_CONTROL), *_CDATA)
     parts[::2] = (_REFERENCE.sub(_reference, part) for part in parts[::2])
     return "".join(parts)
 

@@ -14,13 +14,14 @@ from urllib.parse import urljoin
 from kurabito.feeds.encodings import decoded
 from kurabito.feeds.errors import ErrorDocument, FeedUnreadable
 from kurabito.feeds.items import read_item
-from kurabito.feeds.markup import Malformed, Piece, pieces
+from kurabito.feeds.markup import Malformed, Piece, pieces, split_asides
 from kurabito.feeds.results import FeedItem
 
 MOST_ITEMS: Final = 5_000
 _HEAD: Final = 20_000
 _ROOT: Final = re.compile(r"<(?:[\w.-]{1,40}:)?([\w.-]{1,60})((?:\s[^<>]{0,4000})?)/?>")
-_DECLARATION: Final = re.compile(r"<(?:\?[^>]*|!--.*?--|!DOCTYPE[^>\[]*(?:\[.*?\])?\s*)>", re.DOTALL | re.IGNORECASE)
+_COMMENT: Final = ("<!--", "-->")
+_DECLARATION: Final = re.compile(r"<(?:\?[^<>]*|!DOCTYPE[^<>\[]*(?:\[[^\]]*\])?\s*)>", re.IGNORECASE)
 _FEEDS: Final = frozenset({"rss", "feed", "rdf", "channel"})
 _END: Final = re.compile(r"</(?:[\w.-]{1,40}:)?(?:rss|feed|rdf|channel)\s*>", re.IGNORECASE)
 _ITEM: Final = re.compile(r"<(?:[\w.-]{1,40}:)?(?:item|entry)[\s>]", re.IGNORECASE)
@@ -56,7 +57,7 @@ def parse_feed(
     `read` makes an item of its text and the URL that its links are relative to; it raises Malformed.
     """
     text = decoded(data, content_type).lstrip("\ufeff \t\r\n")
-    head = _DECLARATION.sub("", text[:_HEAD]).lstrip()
+    head = _DECLARATION.sub("", "".join(split_asides(text[:_HEAD], *_COMMENT)[::2])).lstrip()
     _check_root(head)
     found = [*islice(pieces(text), MOST_ITEMS)]
     base = _BASE.search(head)

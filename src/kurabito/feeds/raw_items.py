@@ -18,6 +18,7 @@ from kurabito.db.rows import ColumnList
 from kurabito.feeds.results import FeedItem
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.titles import LONGEST_TITLE
+from kurabito.titles.text import storable
 
 _LONGEST_URL: Final = 8_192
 _LONGEST_DESCRIPTION: Final = 2_000
@@ -101,7 +102,7 @@ def problem_of(item: FeedItem) -> RawReason | None:
 
 def clean_text(text: str | None) -> str:
     """The text without what no database holds: NUL and lone halves of surrogate pairs."""
-    return (text or "").encode("utf-8", "ignore").decode().replace("\x00", "")
+    return storable(text or "")
 
 
 def known(conn: Connection, subscription_id: int, identities: Iterable[str]) -> dict[str, RawStatus]:

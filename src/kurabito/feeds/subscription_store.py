@@ -26,7 +26,7 @@ _SUBSCRIPTION: Final = ColumnList(
     "id, name, url, module_id, series_id, new_series, fetch_interval, is_enabled, allows_private, conflict_policy, upgrade, "
     "wait_minutes, preferences, start_with, chosen, "
     "etag, last_modified, next_fetch_at, last_fetched_at, last_success_at, failures, error_code, error_message, "
-    "created_at, updated_at"
+    "finished_at, created_at, updated_at"
 )
 _LONGEST_MESSAGE: Final = 1_000
 _UNKNOWN_ERROR: Final = "fetch_failed"
@@ -148,6 +148,26 @@ def record_reading(
         schedule_next(conn, subscription.id)
 
 
+def follow_for(conn: Connection, subscription_id: int, show_id: int) -> None:
+    """Note the show that a feed was followed for."""
+    conn.run(_SQL.follow_for, {"id": subscription_id, "show_id": show_id})
+
+
+def of_shows(conn: Connection) -> list[tuple[int, int, bool]]:
+    """Feeds of one show, the show, and whether each is read; without those that only their keeper may pause or resume."""
+    return [(known, show_id, bool(is_read)) for known, show_id, is_read in conn.all(_SQL.of_shows)]
+
+
+def finish(conn: Connection, subscription_id: int) -> None:
+    """Read a feed no longer: its show is over."""
+    conn.run(_SQL.finish, {"id": subscription_id})
+
+
+def resume(conn: Connection, subscription_id: int) -> None:
+    """Read a feed again whose show was over."""
+    conn.run(_SQL.resume, {"id": subscription_id})
+
+
 def _check_named(conn: Connection, settings: SubscriptionSettings) -> None:
     if settings.series_id is not None and conn.one(_SQL.series, {"id": settings.series_id}) is None:
         problem = f"no series has the id {settings.series_id}"
@@ -222,6 +242,7 @@ def _subscription(row: Row) -> Subscription:
         health,
         to_datetime(of.created_at),
         to_datetime(of.updated_at),
+        _moment(of.finished_at),
     )
 
 

@@ -72,3 +72,20 @@ UPDATE subscriptions
 SET last_fetched_at = :now, failures = failures + CAST(:counted AS integer), error_code = :error_code, error_message = :error_message,
     updated_at = :now
 WHERE id = :id;
+
+-- name: follow_for
+UPDATE subscriptions SET show_id = :show_id WHERE id = :id;
+
+-- name: of_shows
+-- Feeds of one show that are read, or that are not because the show was finished; one that its keeper resumed is left alone.
+SELECT id, coalesce(show_id, series_id), is_enabled FROM subscriptions
+WHERE coalesce(show_id, series_id) IS NOT NULL
+    AND ((is_enabled = 1 AND finished_at IS NULL) OR (is_enabled = 0 AND finished_at IS NOT NULL))
+ORDER BY id;
+
+-- name: finish
+UPDATE subscriptions SET is_enabled = 0, finished_at = :now, updated_at = :now WHERE id = :id AND is_enabled = 1;
+
+-- name: resume
+UPDATE subscriptions SET is_enabled = 1, finished_at = NULL, next_fetch_at = :now, updated_at = :now
+WHERE id = :id AND is_enabled = 0;

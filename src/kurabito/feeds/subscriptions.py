@@ -78,6 +78,8 @@ class Subscription:
     health: Health
     created_at: datetime
     updated_at: datetime
+    finished_at: datetime | None = None
+    """Since when it is not read because its show is over and complete."""
 
     def skips(self, pub_date: datetime | None, *, is_chosen: bool) -> bool:
         """Whether an item of this date is from before the subscription began, and was not picked."""

@@ -15,6 +15,11 @@ connections and each host's pace: no cookies, no cache.
 **With a proxy** the addresses behind a name are the proxy's to find, so the guard can only judge what is written: addresses,
 and names that only a local network knows (nas, nas.local). What a public name leads to from where the proxy stands is up
 to the proxy. Local hosts that are trusted are reached without it.
+
+limits.py    how much time and space one request may take
+redaction.py a URL as it may stand in a log or a message
+replies.py   what comes back
+sending.py   from a request to its reply: through the guard, in turn, along redirects, and again when that is worth it
 """
 
 from kurabito.http.client import Outbound

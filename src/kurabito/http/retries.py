@@ -17,6 +17,8 @@ PASSING: Final = frozenset({429, 502, 503, 504})
 _FIRST_WAIT: Final = 1.0
 _LONGEST_WAIT: Final = 20.0
 _LONGEST_PROMISE: Final = 86_400.0
+_LONGEST_NUMBER: Final = 9
+"""Digits of a number; more of them are more than a day in any case."""
 
 
 def back_off(attempt: int, random: Callable[[], float]) -> float:
@@ -32,12 +34,12 @@ def retry_after(header: str | None, now: int) -> float | None:
     if header is None:
         return None
     header = header.strip()
-    if re.fullmatch(r"[0-9]{1,9}", header):
-        seconds = float(header)
+    if re.fullmatch(r"[0-9]+", header):
+        seconds = float(header[:_LONGEST_NUMBER])
     else:
         try:
             moment = parsedate_to_datetime(header)
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
         # A date without a zone is meant in UTC, as every date of HTTP is.
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -11,6 +11,7 @@ from kurabito.reasons import InputReason, refused
 LONGEST_URL: Final = 4_000
 _KEYS: Final = frozenset({"apikey", "jackett_apikey", "passkey", "api_key"})
 _API: Final = "/api"
+_PORTS: Final = {"http": 80, "https": 443}
 _PROXIES: Final = ("http", "https", "socks5", "socks5h")
 
 
@@ -79,3 +80,12 @@ def _parts(url: str, problem: str) -> SplitResult:
 def host_of(url: str) -> str:
     """The host of a URL that was checked."""
     return urlsplit(url).hostname or ""
+
+
+def origin_of(url: str) -> tuple[str, int | None] | None:
+    """The host of a URL and its port; None where it has none that can be read."""
+    try:
+        parts = urlsplit(url)
+        return parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
+    except ValueError:
+        return None

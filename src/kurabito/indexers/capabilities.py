@@ -10,8 +10,6 @@ from kurabito.feeds.markup import FeedField, Malformed, fields
 from kurabito.indexers.errors import IndexerUnreadable
 from kurabito.indexers.port import Category, IndexerCaps, SearchKind
 
-_CAPS: Final = re.compile(r"<caps(?:\s[^<>]{0,2000})?>.{0,900000}?</caps\s*>", re.DOTALL | re.IGNORECASE)
-_CATEGORIES: Final = re.compile(r"<categories(?:\s[^<>]{0,2000})?>.*?</categories\s*>", re.DOTALL | re.IGNORECASE)
 _KINDS: Final = {"search": SearchKind.ANY, "tv-search": SearchKind.TV, "movie-search": SearchKind.MOVIE}
 _LARGEST_PAGE: Final = 1_000
 _MOST_CATEGORIES: Final = 1_000
@@ -19,13 +17,13 @@ _MOST_CATEGORIES: Final = 1_000
 
 def read_caps(data: bytes, content_type: str = "") -> IndexerCaps:
     """What the answer to `t=caps` says; raises IndexerUnreadable."""
-    found = _CAPS.search(decoded(data, content_type))
-    if found is None:
+    found = _element(decoded(data, content_type), "caps")
+    if not found:
         raise IndexerUnreadable("the indexer did not say what it can do; check that the URL is that of a Torznab feed")
     try:
-        told = fields(found[0])
-        listed = _CATEGORIES.search(found[0])
-        categories = fields(listed[0]) if listed else []
+        told = fields(found)
+        listed = _element(found, "categories")
+        categories = fields(listed) if listed else []
     except Malformed as problem:
         raise IndexerUnreadable(f"what the indexer says it can do cannot be read: {problem}") from None
     ways = {one.name: one.attributes for one in told if one.inside == "searching"}
@@ -40,6 +38,16 @@ def read_caps(data: bytes, content_type: str = "") -> IndexerCaps:
         ),
         categories=tuple(_categories(categories)),
     )
+
+
+def _element(text: str, name: str) -> str:
+    """The first element of this name, from its first tag to the next end of one; nothing where there is none.
+
+    Each end is looked for once: an answer may consist of beginnings alone.
+    """
+    begin = re.search(rf"<{name}(?:\s[^<>]{{0,2000}})?>", text, re.IGNORECASE)
+    end = begin and re.compile(rf"</{name}\s*>", re.IGNORECASE).search(text, begin.end())
+    return text[begin.start() : end.end()] if begin and end else ""
 
 
 def _page_size(told: list[FeedField]) -> int:

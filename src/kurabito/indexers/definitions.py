@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kurabito.indexers.errors import SiteInvalid
+from kurabito.indexers.port import SearchQuery
 from kurabito.indexers.results import Places
 
 FOLDER: Final = "sites"
@@ -23,6 +24,7 @@ _KEY: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,49}")
 _LARGEST_FILE: Final = 64 * 1024
 _LATIN: Final = re.compile(r"[^\x20-\u024f]+")
 _SIGNS: Final = re.compile(r"[^\w\s.'-]+")
+_SEASON: Final = "{season}"
 _ELEMENT: Final = r"^[a-z][a-z0-9_.-]{0,59}$"
 
 
@@ -35,6 +37,7 @@ class _QueryTable(_Table):
     letters: str = Field("any", pattern="^(any|latin)$")
     separator: str = Field(" ", max_length=3)
     signs: bool = True
+    forms: list[Annotated[str, Field(max_length=100)]] = Field(["{text} {episode}"], min_length=1, max_length=3)
 
 
 class _PagingTable(_Table):
@@ -84,6 +87,8 @@ class SiteDefinition:
     letters: str
     separator: str
     takes_signs: bool
+    forms: tuple[str, ...]
+    """How titles name an episode: `{text}`, `{episode}` and, where they do, `{season}`; each is asked for."""
     first_page: int
     page_size: int
     interval: float
@@ -94,6 +99,13 @@ class SiteDefinition:
     @property
     def has_pages(self) -> bool:
         return "{page}" in self.url
+
+    def texts(self, query: SearchQuery) -> list[str]:
+        """What a query is asked as: the text alone, or in each form in which its episode can be named."""
+        if query.episode is None:
+            return [query.text]
+        fitting = [form for form in self.forms if query.season is not None or _SEASON not in form]
+        return [_in_form(form, query) for form in fitting or ["{text} {episode}"]]
 
     def address(self, text: str, page: int = 0, mirror: str | None = None) -> str | None:
         """The URL that answers a query; None where nothing is left of the text that the site could look for."""
@@ -110,12 +122,28 @@ class SiteDefinition:
         return url if mirror is None else _elsewhere(url, mirror)
 
 
-def feed_of_show(site: SiteDefinition, text: str, mikan_id: int | None, mirror: str | None = None) -> str | None:
+def _in_form(form: str, query: SearchQuery) -> str:
+    # A season counts its own episodes; a bare number goes on from the season before where titles do.
+    episode = query.in_season if _SEASON in form else query.episode
+    numbers = form.replace("{episode}", f"{episode:02g}").replace(_SEASON, f"{query.season or 0:02}")
+    return numbers.replace("{text}", query.text)
+
+
+class ShowFeed(NamedTuple):
+    """A feed to follow a show by."""
+
+    url: str
+    is_of_show: bool
+    """It has this season of the show alone; a search also finds other seasons, and other shows of a similar name."""
+
+
+def feed_of_show(site: SiteDefinition, text: str, mikan_id: int | None, mirror: str | None = None) -> ShowFeed | None:
     """The feed to follow a show by: the site's own for that show, else its search for the text."""
     if site.show_url is not None and mikan_id is not None:
         url = site.show_url.replace("{mikan_id}", str(mikan_id))
-        return url if mirror is None else _elsewhere(url, mirror)
-    return site.address(text, 0, mirror)
+        return ShowFeed(url if mirror is None else _elsewhere(url, mirror), is_of_show=True)
+    search = site.address(text, 0, mirror)
+    return None if search is None else ShowFeed(search, is_of_show=False)
 
 
 def _elsewhere(url: str, mirror: str) -> str:
@@ -138,6 +166,8 @@ def read_site(key: str, text: str, *, is_own: bool) -> SiteDefinition:
         raise SiteInvalid(f"the site {key!r} has the feed of a show on another host; write the same host")
     if "{" in parts.netloc:
         raise SiteInvalid(f"the site {key!r} names its host by the query; write the host itself")
+    if not all("{text}" in form and "{episode}" in form for form in told.query.forms):
+        raise SiteInvalid(f"the site {key!r} has a form of a query without {{text}} or {{episode}}; write both")
     paging = told.paging or _PagingTable()
     return SiteDefinition(
         key=key,
@@ -150,6 +180,7 @@ def read_site(key: str, text: str, *, is_own: bool) -> SiteDefinition:
         letters=told.query.letters,
         separator=told.query.separator,
         takes_signs=told.query.signs,
+        forms=tuple(told.query.forms),
         first_page=paging.first,
         page_size=paging.size,
         interval=told.politeness.interval,

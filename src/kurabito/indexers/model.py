@@ -15,6 +15,8 @@ PRIORITIES: Final = (-1000, 1000)
 MOST_PER_HOUR: Final = 3_600
 MOST_SEEDERS: Final = 100_000
 MOST_CATEGORIES: Final = 50
+MOST_CATEGORY: Final = 1_000_000
+"""Above 100,000 are those that an indexer has of its own."""
 MOST_RATIO: Final = 100.0
 MOST_SEED_MINUTES: Final = 366 * 24 * 60
 DEFAULT_PER_HOUR: Final = 60
@@ -57,7 +59,7 @@ class IndexerSettings:
     priority: int = 0
     """The larger is named first where several have a release."""
     per_hour: int = DEFAULT_PER_HOUR
-    """Requests, also those for further pages and for the link of a release."""
+    """Requests, also those for more pages and for the link of a release."""
     is_enabled: bool = True
     allows_private: bool = False
     """Its host may be inside the keeper's own network."""

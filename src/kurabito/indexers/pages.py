@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar
 
 from kurabito.feeds.parser import Feed
 from kurabito.indexers.errors import IndexerResting
 from kurabito.indexers.port import MOST_RESULTS, IndexerItem, IndexerReply
+
+T = TypeVar("T")
+
+
+async def ask_each(search: Callable[[T], Awaitable[IndexerReply]], queries: Iterable[T]) -> IndexerReply:
+    """What an indexer has for any of these queries, each result once; as many of them as its limit allows."""
+    items: dict[str, IndexerItem] = {}
+    is_whole = True
+    for number, query in enumerate(queries):
+        try:
+            reply = await search(query)
+        except IndexerResting:
+            if not number:
+                raise
+            is_whole = False
+            break
+        items = {item.key: item for item in reply.items} | items
+        is_whole = is_whole and reply.is_whole
+    return IndexerReply(tuple(items.values()), is_whole)
 
 
 async def collect(page_of: Callable[[int], Awaitable[Feed]], page_size: int, most_pages: int) -> IndexerReply:

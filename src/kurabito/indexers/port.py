@@ -40,12 +40,27 @@ class SearchQuery:
     kind: SearchKind = SearchKind.ANY
     season: int | None = None
     episode: Episode | None = None
+    """As titles count it, which may go on from an earlier season."""
+    season_episode: Episode | None = None
+    """As its season counts it; None where that is the same."""
     also: tuple[str, ...] = ()
     """Other spellings of the text, each asked for too."""
 
     def each(self) -> list[SearchQuery]:
-        """A query for each spelling."""
-        return [replace(self, text=text, also=()) for text in dict.fromkeys((self.text, *self.also))][:MOST_SPELLINGS]
+        """A query for each spelling. One of them names the season, which costs more requests: titles with S01E05 are in Latin letters."""
+        texts = [*dict.fromkeys((self.text, *self.also))][:MOST_SPELLINGS]
+        numbered = next((text for text in texts if is_latin(text)), texts[0])
+        return [replace(self, text=text, also=(), season=self.season if text == numbered else None) for text in texts]
+
+    @property
+    def in_season(self) -> Episode | None:
+        """The episode as its season counts it."""
+        return self.episode if self.season_episode is None else self.season_episode
+
+
+def is_latin(name: str) -> bool:
+    """Whether a name is in letters that every site can look for."""
+    return all(letter < "\u0250" for letter in name if letter.isalpha())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ _TORRENT: Final = "application/x-bittorrent"
 _USENET: Final = "application/x-nzb"
 _MAGNET: Final = "magnet:"
 _HEX: Final = re.compile(r"(?<![0-9a-zA-Z])[0-9a-fA-F]{40}(?![0-9a-zA-Z])")
+_LONGEST_MAGNET: Final = 8_000
 _LARGEST_COUNT: Final = 10_000_000
 
 
@@ -38,7 +39,7 @@ def read_result(piece: str, base: str, places: Places = COMMON) -> IndexerItem:
     found = fields(piece)
     item = item_of(found, piece, base)
     types = {one.attributes.get("type", "").lower() for one in found if one.name == "enclosure"}
-    magnet = attribute(found, "magneturl")
+    magnet = bounded_magnet(attribute(found, "magneturl"))
     # It needs no key, and every downloader takes it.
     url = magnet if magnet[: len(_MAGNET)].lower() == _MAGNET else item.download_url or ""
     is_magnet = url[: len(_MAGNET)].lower() == _MAGNET
@@ -60,6 +61,11 @@ def read_result(piece: str, base: str, places: Places = COMMON) -> IndexerItem:
         info_hash=result.info_hash or (in_place[0] if in_place else None),
         download_type=_download_type(types, is_magnet=is_magnet),
     )
+
+
+def bounded_magnet(magnet: str) -> str:
+    """The magnet link, without the trackers for which it is too long to be stored; peers are found without them."""
+    return magnet if len(magnet) <= _LONGEST_MAGNET else magnet[: _LONGEST_MAGNET + 1].rpartition("&")[0]
 
 
 def _download_type(types: set[str], *, is_magnet: bool) -> DownloadType | None:

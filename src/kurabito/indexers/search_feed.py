@@ -14,7 +14,7 @@ from kurabito.http.errors import BadStatus
 from kurabito.indexers.addresses import host_of
 from kurabito.indexers.definitions import SiteDefinition
 from kurabito.indexers.errors import IndexerLimited, IndexerUnreadable
-from kurabito.indexers.pages import collect
+from kurabito.indexers.pages import ask_each, collect
 from kurabito.indexers.port import MOST_PAGES, Admit, IndexerCaps, IndexerReply, SearchQuery, admit_all
 from kurabito.indexers.results import read_result
 
@@ -48,15 +48,17 @@ class SearchFeed:
         return IndexerCaps(title=self._site.name, page_size=self._site.page_size)
 
     async def search(self, query: SearchQuery) -> IndexerReply:
-        """What it has. Sites know no seasons, so an episode is a number in the text."""
-        text = query.text if query.episode is None else f"{query.text} {query.episode:02g}"
+        """What it has, in every form in which the site's titles name an episode."""
         site = self._site
 
-        async def page_of(number: int) -> Feed:
-            url = site.address(text, number, self._mirror)
-            return Feed(None, ()) if url is None else await self._page(url)
+        async def ask(text: str) -> IndexerReply:
+            async def page_of(number: int) -> Feed:
+                url = site.address(text, number, self._mirror)
+                return Feed(None, ()) if url is None else await self._page(url)
 
-        return await collect(page_of, site.page_size, MOST_PAGES if site.has_pages else 1)
+            return await collect(page_of, site.page_size, MOST_PAGES if site.has_pages else 1)
+
+        return await ask_each(ask, site.texts(query))
 
     async def _page(self, url: str) -> Feed:
         host = host_of(url)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from html import escape
 from typing import Final
-from urllib.parse import unquote
+from urllib.parse import quote, quote_plus, unquote
 
 from kurabito.http.redaction import has_passkey
 from kurabito.indexers.port import IndexerItem
 from kurabito.logs import MASK
 
 _TRACKER: Final = "tr="
+_SHORTEST_KEY: Final = 8
 
 
 def without_key(item: IndexerItem, key: str | None) -> IndexerItem:
@@ -18,14 +20,21 @@ def without_key(item: IndexerItem, key: str | None) -> IndexerItem:
 
     Some indexers write the key into titles and ids, so that it would be on the page.
     """
-    if not key:
-        return item
     return replace(
         item,
-        title=item.title.replace(key, MASK),
-        description=item.description.replace(key, MASK) if item.description else None,
-        guid=item.guid.replace(key, MASK) if item.guid else None,
+        title=hidden(item.title, key),
+        description=hidden(item.description, key) if item.description else None,
+        guid=hidden(item.guid, key) if item.guid else None,
     )
+
+
+def hidden(text: str, key: str | None) -> str:
+    """A text without the key, however it is written there. One of a few characters is no secret, and is in every title."""
+    if key is None or len(key) < _SHORTEST_KEY:
+        return text
+    for written in {key, quote(key, safe=""), quote_plus(key), escape(key)}:
+        text = text.replace(written, MASK)
+    return text
 
 
 def public_magnet(magnet: str, key: str | None = None) -> str:

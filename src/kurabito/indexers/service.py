@@ -14,11 +14,12 @@ from kurabito.errors import InvalidInput
 from kurabito.http import Limits, Outbound
 from kurabito.http.errors import LeadsToMagnet, OutboundError
 from kurabito.indexers import store
-from kurabito.indexers.addresses import host_of, mirror_of, pasted, proxy_of, without_login
-from kurabito.indexers.definitions import SiteDefinition, SiteDefinitions, feed_of_show
+from kurabito.indexers.addresses import host_of, mirror_of, origin_of, pasted, proxy_of, without_login
+from kurabito.indexers.definitions import ShowFeed, SiteDefinition, SiteDefinitions, feed_of_show
 from kurabito.indexers.errors import IndexerError, IndexerRefused, IndexerResting, SiteInvalid
 from kurabito.indexers.model import DEFAULT_PER_HOUR, AskedQuery, IndexerKind, IndexerSettings, StoredIndexer
-from kurabito.indexers.port import Indexer, IndexerItem, IndexerReply, SearchQuery
+from kurabito.indexers.pages import ask_each
+from kurabito.indexers.port import Indexer, IndexerItem, SearchQuery
 from kurabito.indexers.search_feed import SearchFeed
 from kurabito.indexers.torznab import Torznab, TorznabSettings
 from kurabito.logs import mask_text
@@ -120,7 +121,7 @@ class Indexers:
                 task.cancel()
             await asyncio.gather(*asked, return_exceptions=True)
 
-    async def feed_of(self, indexer_id: int, text: str, mikan_id: int | None) -> str | None:
+    async def feed_of(self, indexer_id: int, text: str, mikan_id: int | None) -> ShowFeed | None:
         """The feed that brings what a text finds at a site; None for Torznab, whose feeds have a key in them."""
         settings = (await self.get(indexer_id)).settings
         if settings.kind is not IndexerKind.SITE:
@@ -128,7 +129,7 @@ class Indexers:
         site = await asyncio.to_thread(self._sites.find, settings.site or "")
         feed = feed_of_show(site, text, mikan_id, settings.url)
         # A site that its keeper described with a passkey is not written into a subscription, which is shown.
-        return feed if feed is not None and mask_text(feed) == feed else None
+        return feed if feed is not None and mask_text(feed.url) == feed.url else None
 
     async def fetch_link(self, indexer_id: int | None, url: str) -> str | bytes:
         """What the link of a result leads to: a magnet link, or the bytes of a torrent file; raises OutboundError,
@@ -141,7 +142,8 @@ class Indexers:
         if indexer_id is not None:
             settings = (await self.get(indexer_id)).settings
             host = host_of(url)
-            is_own = settings.url is not None and host_of(settings.url) == host
+            # Another port of the same machine is another program.
+            is_own = settings.url is not None and origin_of(settings.url) == origin_of(url)
             trusted, way = ((host,) if is_own and settings.allows_private else ()), self._way(settings)
             await self._admit(indexer_id)
         try:
@@ -157,7 +159,7 @@ class Indexers:
         except (IndexerResting, SiteInvalid) as error:
             return IndexerOutcome(indexer=indexer, error=error)
         try:
-            reply = await spelled(adapter, query)
+            reply = await ask_each(adapter.search, query.each())
         except IndexerResting as error:
             code = error.code
             await self._database.write(lambda conn: store.note_limit(conn, query_id, code))
@@ -218,22 +220,6 @@ class Indexers:
             return replace(settings, name=name, site=site.key, url=mirror, api_key=None, per_hour=per_hour)
         address = pasted(settings.url or "")
         return replace(settings, url=address.url, site=None, api_key=settings.api_key or address.api_key)
-
-
-async def spelled(adapter: Indexer, query: SearchQuery) -> IndexerReply:
-    """What an indexer has under any spelling, each result once; as many spellings as its limit allows."""
-    first, *others = query.each()
-    reply = await adapter.search(first)
-    items, is_whole = {item.key: item for item in reply.items}, reply.is_whole
-    for other in others:
-        try:
-            more = await adapter.search(other)
-        except IndexerResting:
-            is_whole = False
-            break
-        items = {item.key: item for item in more.items} | items
-        is_whole = is_whole and more.is_whole
-    return IndexerReply(tuple(items.values()), is_whole)
 
 
 def failing(indexers: Sequence[StoredIndexer], least: int = 3) -> list[StoredIndexer]:

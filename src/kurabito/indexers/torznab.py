@@ -14,7 +14,7 @@ from kurabito.http.errors import BadStatus
 from kurabito.indexers.addresses import host_of
 from kurabito.indexers.capabilities import read_caps
 from kurabito.indexers.errors import IndexerKeyRefused, IndexerLimited, IndexerRefused, IndexerUnreadable
-from kurabito.indexers.pages import collect
+from kurabito.indexers.pages import ask_each, collect
 from kurabito.indexers.port import (
     MOST_PAGES,
     Admit,
@@ -26,8 +26,8 @@ from kurabito.indexers.port import (
     admit_all,
 )
 from kurabito.indexers.results import read_result
-from kurabito.indexers.secrets import public_magnet, without_key
-from kurabito.logs import MASK, mask_text
+from kurabito.indexers.secrets import hidden, public_magnet, without_key
+from kurabito.logs import mask_text
 from kurabito.modules.download_types import DownloadType
 
 DEFAULT_CATEGORIES: Final = (2000, 5000)
@@ -66,7 +66,7 @@ class Torznab:
         if self._caps is None:
             reply = await self._ask({"t": "caps"})
             try:
-                self._caps = read_caps(reply.content, reply.headers.get("content-type", ""))
+                self._caps = await asyncio.to_thread(read_caps, reply.content, reply.headers.get("content-type", ""))
             except IndexerUnreadable:
                 # An error document comes in the place of what was asked for.
                 self._read(reply)
@@ -76,13 +76,15 @@ class Torznab:
     async def search(self, query: SearchQuery) -> IndexerReply:
         """What it has; as many pages as it takes, up to a limit."""
         caps = await self.caps()
-        params = self._params(query, caps)
 
-        async def page_of(number: int) -> Feed:
-            offset = {"offset": str(number * caps.page_size)} if number else {}
-            return await asyncio.to_thread(self._read, await self._ask(params | offset))
+        async def ask(params: dict[str, str]) -> IndexerReply:
+            async def page_of(number: int) -> Feed:
+                offset = {"offset": str(number * caps.page_size)} if number else {}
+                return await asyncio.to_thread(self._read, await self._ask(params | offset))
 
-        reply = await collect(page_of, caps.page_size, MOST_PAGES)
+            return await collect(page_of, caps.page_size, MOST_PAGES)
+
+        reply = await ask_each(ask, self._forms(query, caps))
         return replace(reply, items=tuple(self._cleared(item) for item in reply.items))
 
     def _cleared(self, item: IndexerItem) -> IndexerItem:
@@ -92,25 +94,21 @@ class Torznab:
             return replace(cleared, download_url=public_magnet(cleared.download_url, key))
         return cleared
 
-    def _params(self, query: SearchQuery, caps: IndexerCaps) -> dict[str, str]:
+    def _forms(self, query: SearchQuery, caps: IndexerCaps) -> list[dict[str, str]]:
+        """What is asked for: an episode by its number in a title; and by season and episode, as titles with S01E05 are found."""
         kind = query.kind if query.kind in caps.kinds else SearchKind.ANY
-        text = query.text
-        numbers: dict[str, str] = {}
-        if kind is SearchKind.TV and query.season is not None and {"season", "ep"} <= caps.tv_params:
-            numbers["season"] = str(query.season)
-            if query.episode is not None:
-                numbers["ep"] = f"{query.episode:g}"
-        elif query.episode is not None:
-            text = f"{text} {query.episode:02g}"
         categories = ",".join(map(str, self._settings.categories))
-        return {
+        common = {
             "t": _FUNCTIONS[kind],
-            "q": text,
-            **numbers,
             **({"cat": categories} if categories else {}),
             "limit": str(caps.page_size),
             "extended": "1",
         }
+        forms = [{**common, "q": query.text if query.episode is None else f"{query.text} {query.episode:02g}"}]
+        if kind is SearchKind.TV and query.season is not None and {"season", "ep"} <= caps.tv_params:
+            episode = {} if query.in_season is None else {"ep": f"{query.in_season:g}"}
+            forms.append({**common, "q": query.text, "season": str(query.season), **episode})
+        return forms
 
     async def _ask(self, params: Mapping[str, str]) -> Reply:
         settings = self._settings
@@ -152,5 +150,4 @@ class Torznab:
         return (IndexerKeyRefused if number in _KEY_ERRORS else IndexerRefused)(message, number)
 
     def _masked(self, text: str) -> str:
-        key = self._settings.api_key
-        return mask_text(text.replace(key, MASK) if key else text)
+        return mask_text(hidden(text, self._settings.api_key))

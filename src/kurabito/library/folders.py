@@ -14,7 +14,7 @@ from kurabito.errors import InvalidInput
 from kurabito.library import libraries
 from kurabito.library.cursors import cursor_after, path_of
 from kurabito.library.errors import FolderNotFound
-from kurabito.library.libraries import FILE, SAME_CONTENT, LibraryFile, file_of
+from kurabito.library.files import FILE, SAME_CONTENT, LibraryFile, file_of
 from kurabito.runtime.paging import check_limit
 
 COUNTED: Final = 100_000
@@ -104,6 +104,11 @@ class Folders:
             return page
 
         return await self._database.read(look)
+
+
+def top_folders(conn: Connection, library_id: int, limit: int) -> list[str]:
+    """The folders that lie in a library itself, in the order of names."""
+    return _folders(conn, _Stretch(library_id, ""), "", limit)
 
 
 def _page(conn: Connection, stretch: _Stretch, after: str, limit: int) -> FolderPage:

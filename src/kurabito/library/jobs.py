@@ -144,7 +144,8 @@ class Jobs:
         """Ask for a scan or hash now; raises JobConflict when one is under way."""
         if kind not in SLOT_KINDS:
             origin = "deletes come from plans" if kind is JobKind.DELETE else "thumbnails have a queue of their own"
-            raise InvalidInput("kind", f"must be scan or hash: {origin}")
+            asked = " or ".join(one.value for one in JobKind if one in SLOT_KINDS)
+            raise InvalidInput("kind", f"must be {asked}: {origin}")
 
         def work(conn: Connection) -> Job:
             lock_jobs(conn)

@@ -1,4 +1,4 @@
-"""Libraries: their folders, their settings, and their known files."""
+"""Libraries: their folders and their settings."""
 
 from __future__ import annotations
 
@@ -20,19 +20,9 @@ from kurabito.reasons import InputReason, refused
 
 _LIBRARY: Final = ColumnList(
     "id, name, root_path, scan_interval, next_scan_at, watched, algorithm, hash_policy, ignored, created_at, updated_at, "
-    "last_scanned_at, removing_since, accepts, placement_modes, upgrades"
+    "last_scanned_at, removing_since, accepts, placement_modes, upgrades, writes_nfo, writes_posters"
 )
-FILE: Final = ColumnList(
-    "file.id, file.relative_path, file.size_bytes, file.mtime_ns, file.is_missing, file.needs_hash, file.hash_algorithm, "
-    "file.content_hash, file.hash_last_error, coalesce(same.file_count, 0) AS same_content"
-)
-"""The columns that `file_of` reads; `SAME_CONTENT` joins the last one."""
-SAME_CONTENT: Final = (
-    "LEFT JOIN duplicate_groups AS same ON same.hash_algorithm = file.hash_algorithm "
-    "AND same.content_hash = file.content_hash AND file.is_missing = 0 AND file.needs_hash = 0"
-)
-_SQL: Final = Queries("kurabito.library", "libraries.sql", library=_LIBRARY, file=FILE, same=SAME_CONTENT)
-
+_SQL: Final = Queries("kurabito.library", "libraries.sql", library=_LIBRARY)
 
 FILING_MODES: Final = frozenset({PlacementMode.LINK, PlacementMode.REFLINK, PlacementMode.COPY})
 """How downloads may come into a library. The others are for what is in it already, or is not seeded any more."""
@@ -56,6 +46,9 @@ class LibrarySettings:
     """How downloads come into it, the best first."""
     upgrades: LibraryUpgrades = LibraryUpgrades.SAME_GROUP
     """Which better releases take the place of files that were filed into it."""
+    writes_nfo: bool = False
+    writes_posters: bool = False
+    """NFO files, and posters, are written beside what was filed into it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,28 +64,6 @@ class Library:
     last_scanned_at: datetime | None
     removing_since: datetime | None = None
     """Since when it is being removed: no work is begun in it any more."""
-
-
-@dataclass(frozen=True, slots=True)
-class LibraryFile:
-    """A file as the last scan and hash knew it."""
-
-    id: int
-    relative_path: str
-    size_bytes: int
-    mtime_ns: int
-    is_missing: bool
-    needs_hash: bool
-    hash_algorithm: HashAlgorithm | None
-    content_hash: bytes | None
-    error: str | None
-    """Why it could not be read the last time."""
-    same_content: int
-    """How many files are known to have its content, itself included."""
-
-    @property
-    def name(self) -> str:
-        return self.relative_path.rpartition("/")[2]
 
 
 def add(conn: Connection, path: Path, settings: LibrarySettings) -> Library:
@@ -166,37 +137,6 @@ def is_leaving(conn: Connection, library_id: int) -> bool:
     return conn.one(_SQL.leaving, {"id": library_id}) is not None
 
 
-def files(
-    conn: Connection, library_id: int, *, after: str, limit: int, missing: bool | None, contains: str | None
-) -> list[LibraryFile]:
-    """The files of a library in the order of their paths."""
-    values = {
-        "id": library_id,
-        "after": after,
-        "limit": limit,
-        "missing": None if missing is None else int(missing),
-        "contains": None if contains is None else f"%{_literal(contains)}%",
-    }
-    return [file_of(row) for row in conn.all(_SQL.files, values)]
-
-
-def file_of(row: Row) -> LibraryFile:
-    """A file as its row says."""
-    file = FILE.row(row)
-    return LibraryFile(
-        file.id,
-        file.relative_path,
-        file.size_bytes,
-        file.mtime_ns,
-        bool(file.is_missing),
-        bool(file.needs_hash),
-        None if file.hash_algorithm is None else HashAlgorithm(file.hash_algorithm),
-        file.content_hash,
-        file.hash_last_error,
-        file.same_content,
-    )
-
-
 def extent(conn: Connection, library_id: int) -> tuple[int, int]:
     """How many files and bytes the last scan saw."""
     files, size = conn.one(_SQL.extent, {"id": library_id}) or (0, 0)
@@ -252,13 +192,13 @@ def _stored(settings: LibrarySettings) -> dict[str, Any]:
     return {
         "name": settings.name,
         "scan_interval": None if interval is None else round(interval.total_seconds() * SECOND),
-        "watched": int(settings.watched),
         "algorithm": settings.algorithm.value,
         "hash_policy": settings.hash_policy.value,
         "ignored": json.dumps(settings.ignored, ensure_ascii=False),
         "accepts": settings.accepts.value,
         "placement_modes": json.dumps([mode.value for mode in settings.placement_modes]),
         "upgrades": settings.upgrades.value,
+        **{name: int(getattr(settings, name)) for name in ("watched", "writes_nfo", "writes_posters")},
     }
 
 
@@ -274,6 +214,8 @@ def _library(row: Row) -> Library:
         accepts=LibraryIntake(root.accepts),
         placement_modes=tuple(PlacementMode(mode) for mode in json.loads(root.placement_modes)),
         upgrades=LibraryUpgrades(root.upgrades),
+        writes_nfo=bool(root.writes_nfo),
+        writes_posters=bool(root.writes_posters),
     )
     return Library(
         root.id,
@@ -285,11 +227,6 @@ def _library(row: Row) -> Library:
         _moment(root.last_scanned_at),
         _moment(root.removing_since),
     )
-
-
-def _literal(text: str) -> str:
-    """The text in a pattern of LIKE, standing for itself."""
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
 def _moment(moment: int | None) -> datetime | None:

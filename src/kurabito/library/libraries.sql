@@ -1,8 +1,8 @@
 -- name: insert
 INSERT INTO library_roots (name, root_path, scan_interval, next_scan_at, watched, algorithm, hash_policy, ignored,
-                           accepts, placement_modes, upgrades, created_at, updated_at)
+                           accepts, placement_modes, upgrades, writes_nfo, writes_posters, created_at, updated_at)
 VALUES (:name, :root_path, :scan_interval, :now + CAST(:scan_interval AS bigint), :watched, :algorithm, :hash_policy, :ignored,
-        :accepts, :placement_modes, :upgrades, :now, :now)
+        :accepts, :placement_modes, :upgrades, :writes_nfo, :writes_posters, :now, :now)
 RETURNING id;
 
 -- name: get
@@ -25,6 +25,7 @@ SELECT id FROM library_roots WHERE name = :name;
 UPDATE library_roots
 SET name = :name, watched = :watched, algorithm = :algorithm, hash_policy = :hash_policy, ignored = :ignored,
     accepts = :accepts, placement_modes = :placement_modes, upgrades = :upgrades,
+    writes_nfo = :writes_nfo, writes_posters = :writes_posters,
     next_scan_at = CASE WHEN scan_interval = :scan_interval THEN next_scan_at
                         ELSE :now + CAST(:scan_interval AS bigint) END,
     scan_interval = :scan_interval, updated_at = :now
@@ -40,14 +41,6 @@ SELECT 1 FROM library_roots WHERE id = :id AND removing_since IS NOT NULL;
 -- What the last scan saw: counting a million files again would take longer than a reader wants to wait.
 SELECT files_seen, bytes_seen FROM scan_sessions
 WHERE library_id = :id AND status = 'succeeded' ORDER BY id DESC LIMIT 1;
-
--- name: files
-SELECT {file} FROM library_files AS file
-{same}
-WHERE file.library_id = :id AND file.relative_path > :after
-  AND (CAST(:missing AS integer) IS NULL OR file.is_missing = :missing)
-  AND (CAST(:contains AS text) IS NULL OR lower(file.relative_path) LIKE lower(:contains) ESCAPE '\')
-ORDER BY file.relative_path LIMIT :limit;
 
 -- name: work_left
 SELECT 1 FROM library_files

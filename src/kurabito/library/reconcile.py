@@ -198,7 +198,7 @@ def report_progress(tasks: TaskTransaction) -> None:
 
 
 def has_progress(overview: TaskSnapshot) -> bool:
-    """Whether a scan has come further than its task tells."""
+    """Whether a scan has made more progress than its task tells."""
     scans = [(task, progress_of(sessions.of_task(overview.conn, task.id))) for task in overview.running((SCAN,))]
     return any(progress is not None and progress != task.progress for task, progress in scans)
 

@@ -12,9 +12,10 @@ from typing import Any, Final
 
 from kurabito.db import Connection
 from kurabito.errors import InvalidInput
-from kurabito.library import jobs, libraries
+from kurabito.library import files, jobs, libraries
 from kurabito.library.cursors import cursor_after, path_of
-from kurabito.library.libraries import FILING_MODES, Library, LibraryFile, LibrarySettings
+from kurabito.library.files import LibraryFile
+from kurabito.library.libraries import FILING_MODES, Library, LibrarySettings
 from kurabito.library.scans import sessions
 from kurabito.library.scans.sessions import PastScan
 from kurabito.protocol.deletion import TRASH_FOLDER
@@ -114,7 +115,7 @@ class LibraryService:
         def look(conn: Connection) -> Page[LibraryFile]:
             libraries.find(conn, library_id)
             after = "" if cursor is None else path_of(cursor)
-            found = libraries.files(conn, library_id, after=after, limit=limit + 1, missing=missing, contains=contains)
+            found = files.of_library(conn, library_id, after=after, limit=limit + 1, missing=missing, contains=contains)
             return Page.cut(found, limit, lambda last: cursor_after(last.relative_path))
 
         return await self._database.read(look)

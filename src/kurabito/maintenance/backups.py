@@ -10,8 +10,9 @@ import os
 import shutil
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from kurabito.clock import to_datetime
 from kurabito.db.adoption import holds_earlier_tables
@@ -27,6 +28,29 @@ _EARLIER: Final = "earlier-"
 _LEDGER: Final = "SELECT 1 FROM sqlite_master WHERE name = 'kurabito_migrations'"
 # What SQLite may have left beside the file of a process that died.
 _COMPANIONS: Final = ("-wal", "-shm")
+
+
+class BackupFile(NamedTuple):
+    """A copy as it is shown."""
+
+    path: Path
+    size_bytes: int
+    made_at: datetime
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+
+def described(folder: Path) -> list[BackupFile]:
+    """The copies in a folder, also those of the earlier system, the youngest first."""
+    found = []
+    for path in (*copies_in(folder), *folder.glob(f"{_EARLIER}*.db")):
+        if path.is_symlink() or not path.is_file():
+            continue
+        about = path.stat()
+        found.append(BackupFile(path, about.st_size, datetime.fromtimestamp(about.st_mtime, UTC)))
+    return sorted(found, key=lambda copy: copy.made_at, reverse=True)
 
 
 def fresh_name(folder: Path, now: int) -> Path:
@@ -68,7 +92,7 @@ def restore(copy: Path, database: Path, now: int) -> Path | None:
 
     No process may have the database open: it would continue to write to the old file.
     """
-    _check_copy(copy)
+    check_copy(copy)
     _check_unused(database)
     part = database.with_name(f"{database.name}.restoring")
     try:
@@ -111,7 +135,8 @@ def _stamp(now: int) -> str:
     return f"{to_datetime(now):%Y%m%dT%H%M%S.%fZ}"
 
 
-def _check_copy(copy: Path) -> None:
+def check_copy(copy: Path) -> None:
+    """Raises KurabitoError unless this is a whole database of ours."""
     if not copy.is_file():
         raise InvalidInput("file", f"there is no file {copy}")
     try:

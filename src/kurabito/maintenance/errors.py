@@ -33,3 +33,9 @@ class CheckpointNotFound(MaintenanceError, NotFound):
     """No checkpoint was asked for yet."""
 
     code = "checkpoint_not_found"
+
+
+class NoticeNotFound(MaintenanceError, NotFound):
+    """What needed a person has changed or is over."""
+
+    code = "notice_not_found"

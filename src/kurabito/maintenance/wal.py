@@ -77,6 +77,10 @@ class WalMaintenance:
     ) -> None:
         self._database = database
         self._log = None if file is None else file.with_name(f"{file.name}-wal")
+        self.adjust(interval=interval, limit=limit, may_truncate=may_truncate)
+
+    def adjust(self, *, interval: float, limit: int, may_truncate: bool) -> None:
+        """Look after the log in this way from now on."""
         self._interval = round(interval * SECOND)
         self._limit = limit
         self._may_truncate = may_truncate

@@ -13,6 +13,10 @@ posters/        pictures, kept here
 stories/        what follows a sync: episodes, summaries, backdrops
 franchises.py   which entries of the index are one story, and where each begins; episodes.py has lists of episodes
 search.py       a title by its name, wherever it is known
+messages.py     the messages of the actor, and its mailbox
+pending.py      the records that a sync takes, and how it stores what it found
+service.py      metadata records for the API and the pages: read, search and change them
+single_flight.py work that several want at the same time is done once
 """
 
 from kurabito.metadata.actor import MetadataActor

@@ -132,12 +132,17 @@ def _keep(conn: Connection, airing: Sequence[Airing]) -> Refreshed:
 
 
 def _in_all_languages(conn: Connection, airing: Sequence[Airing]) -> list[Airing]:
-    """The same with the English titles that the offline index knows; bgm.tv has none."""
+    """The same with the titles that the offline index knows and bgm.tv does not have: it has no English ones."""
     known = offline.find_entries(conn, [entry.details for entry in airing])
     return [
-        entry if found is None else entry._replace(details=replace(entry.details, title_english=found.title_english))
+        entry if found is None else entry._replace(details=_named_by(found, entry.details))
         for entry, found in zip(airing, known, strict=True)
     ]
+
+
+def _named_by(found: OfflineEntry, details: Details) -> Details:
+    chinese = details.title_chinese or found.title_chinese
+    return replace(details, title_english=found.title_english, title_chinese=chinese)
 
 
 def _missing(known: Details, new: Details) -> dict[str, Any]:

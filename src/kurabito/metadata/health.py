@@ -141,7 +141,7 @@ class SourceHealths:
 
     def __init__(self, database: Database, *, asks_tmdb: bool) -> None:
         self._database = database
-        self._asks_tmdb = asks_tmdb
+        self.asks_tmdb = asks_tmdb
 
     async def all(self) -> dict[MetadataSource, SourceHealth]:
         """Every source."""
@@ -155,7 +155,7 @@ class SourceHealths:
     def _look(self, conn: Connection) -> dict[MetadataSource, SourceHealth]:
         rows = {row.name: row for row in map(_SOURCE.row, conn.all(_SQL.all))}
         off = {
-            MetadataSource.TMDB: not self._asks_tmdb,
+            MetadataSource.TMDB: not self.asks_tmdb,
             MetadataSource.BGM: False,
             MetadataSource.INDEX: not offline.is_there(conn),
         }

@@ -96,7 +96,7 @@ async def look_up(tmdb: TitleSource, title: str, year: int | None, kind: RecordK
 
     An animation of the year itself is taken at once. Else all three years are weighed together. What cannot be told apart is
     not guessed at: it is listed for a person to choose. A film that stands where an OVA or a web series is looked for is the
-    same to TMDB, so films are looked at too where no show has the name.
+    same to TMDB, so films are looked at too where no show has the name. A special of television is one of its films as well.
     """
     found: list[Title] = []
     for world in _WORLDS[kind]:
@@ -108,6 +108,8 @@ async def look_up(tmdb: TitleSource, title: str, year: int | None, kind: RecordK
             break
     if not found and kind is not RecordKind.MOVIE and (sequel := read_sequel(title)):
         return await _look_up_sequel(tmdb, sequel, year, kind)
+    if not found and kind is RecordKind.TV and year is not None:
+        return await _look_up_special(tmdb, title, year)
     return Lookup(candidates=tuple(_candidate(match) for match in found))
 
 
@@ -179,6 +181,19 @@ async def _look_up_sequel(tmdb: TitleSource, sequel: Sequel, year: int | None, k
             if season.number == sequel.season and season.year is not None and abs(season.year - year) <= 1:
                 return Lookup(show.id, TmdbKind.TV, season.number, season.poster_url or show.poster_url)
     return Lookup(candidates=tuple(_candidate(show, sequel.season) for show in shows))
+
+
+async def _look_up_special(tmdb: TitleSource, title: str, year: int) -> Lookup:
+    """The film that a special of television is at TMDB: of the year itself, because the two have the same first day.
+
+    One search is less than the lists of the films of three years, which few records would need.
+    """
+    folded = fold_name(title)
+    films = await tmdb.search(TmdbKind.MOVIE, title, year)
+    found = [film for film in films if _is_japanese(film, folded) and film.year == year]
+    if (chosen := weigh(found, year, title)) is not None:
+        return Lookup(chosen.id, TmdbKind.MOVIE, poster_url=chosen.poster_url)
+    return Lookup(candidates=tuple(map(_candidate, found)))
 
 
 def _is_japanese(match: Title, folded: str) -> bool:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final, Self
 
 from kurabito.clock import SECOND
 from kurabito.db import Connection, Queries
@@ -60,6 +60,16 @@ class Ids:
     anilist_id: int | None = None
     mal_id: int | None = None
     mikan_id: int | None = None
+
+    def as_stored(self) -> dict[str, int | str]:
+        """As the database keeps it: only what is known."""
+        return {name: value for name in self.__dataclass_fields__ if (value := getattr(self, name)) is not None}
+
+    @classmethod
+    def from_stored(cls, stored: dict[str, Any]) -> Self:
+        """What `as_stored` wrote."""
+        world = stored.get("tmdb_kind")
+        return cls(**{**stored, "tmdb_kind": TmdbKind(world) if world else None})
 
 
 @dataclass(frozen=True, slots=True)

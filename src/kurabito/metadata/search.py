@@ -19,6 +19,7 @@ from kurabito.metadata.sources import offline
 from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sources.bangumi_data import OfflineEntry
 from kurabito.metadata.sources.tmdb import Title, TmdbClient
+from kurabito.metadata.sources.tmdb_titles import JAPANESE
 from kurabito.titles import fold_title
 from kurabito.titles.text import is_foreign
 
@@ -168,11 +169,11 @@ def details_of_title(title: Title, season: int | None = None) -> Details:
 
 def _titles(title: Title) -> dict[str, str]:
     """Its names by the languages that a record has; of any other language, the name that TMDB has in English."""
+    english = title.local_name if title.local_name and not is_foreign(title.local_name) else None
+    if title.language == JAPANESE or (title.is_japanese and is_foreign(title.name)):
+        return {"title_japanese": title.name, **({"title_english": english} if english else {})}
     if not is_foreign(title.name):
         return {"title_english": title.name}
-    if title.is_japanese:
-        return {"title_japanese": title.name}
-    english = title.local_name if title.local_name and not is_foreign(title.local_name) else None
     if title.language == _CHINESE:
         return {"title_chinese": title.name, **({"title_english": english} if english else {})}
     return {"title_english": english or title.name}

@@ -106,6 +106,7 @@ class Services:
         *,
         priority: int | None = None,
         is_enabled: bool | None = None,
+        tidies: bool | None = None,
         path_maps: Sequence[PathMap] | None = None,
     ) -> Service:
         """What the user decides stays, also when the service registers again; raises ModuleNotFound or InvalidInput."""
@@ -115,7 +116,9 @@ class Services:
             raise InvalidInput("priority", problem, refused(InputReason.NUMBER, least=least, most=most))
         check_path_maps(path_maps or ())
         return await self._database.write(
-            lambda conn: services.change(conn, module_id, priority=priority, is_enabled=is_enabled, maps=path_maps)
+            lambda conn: services.change(
+                conn, module_id, priority=priority, is_enabled=is_enabled, tidies=tidies, maps=path_maps
+            )
         )
 
     async def remove(self, module_id: int) -> None:

@@ -18,7 +18,7 @@ from kurabito.modules.path_maps import PathMap, path_maps, set_path_maps
 
 _SERVICE: Final = ColumnList(
     "module_id, service_type, service_name, host, port, instance_id, token, fetch_endpoint, download_endpoint, "
-    "sync_endpoint, priority, is_enabled, registered_at, last_seen_at"
+    "sync_endpoint, priority, is_enabled, tidies, registered_at, last_seen_at, unreachable_since"
 )
 _SQL: Final = Queries("kurabito.modules", "services.sql", service=_SERVICE)
 USUAL_PRIORITY: Final = 50
@@ -73,6 +73,10 @@ class Service:
     last_seen_at: datetime
     path_maps: tuple[PathMap, ...] = ()
     """Where it sees folders of the core."""
+    tidies: bool = False
+    """It forgets what is filed once it is done seeding that, and the names of those files go."""
+    unreachable_since: datetime | None = None
+    """Since when it does not answer; None while it does."""
 
     def url(self, path: str) -> str:
         """Where a path of this service is."""
@@ -137,6 +141,7 @@ def change(
     *,
     priority: int | None,
     is_enabled: bool | None,
+    tidies: bool | None = None,
     maps: Sequence[PathMap] | None = None,
 ) -> Service:
     """Store what the user decides; what is None stays."""
@@ -145,6 +150,8 @@ def change(
         conn.run(_SQL.set_priority, {"module_id": module_id, "priority": priority})
     if is_enabled is not None:
         conn.run(_SQL.set_enabled, {"module_id": module_id, "is_enabled": int(is_enabled)})
+    if tidies is not None:
+        conn.run(_SQL.set_tidies, {"module_id": module_id, "tidies": int(tidies)})
     if maps is not None:
         set_path_maps(conn, module_id, maps)
     return find(conn, module_id)
@@ -182,4 +189,6 @@ def _service(conn: Connection, row: Row) -> Service:
         to_datetime(module.registered_at),
         to_datetime(module.last_seen_at),
         path_maps(conn, module.module_id),
+        bool(module.tidies),
+        None if module.unreachable_since is None else to_datetime(module.unreachable_since),
     )

@@ -9,7 +9,7 @@ SET host = excluded.host, port = excluded.port, instance_id = excluded.instance_
     fetch_endpoint = excluded.fetch_endpoint, download_endpoint = excluded.download_endpoint,
     sync_endpoint = excluded.sync_endpoint,
     priority = CASE service_modules.priority_is_set WHEN 1 THEN service_modules.priority ELSE excluded.priority END,
-    registered_at = excluded.registered_at, last_seen_at = excluded.last_seen_at
+    registered_at = excluded.registered_at, last_seen_at = excluded.last_seen_at, unreachable_since = NULL
 WHERE service_modules.instance_id = CAST(:seen AS text)
 RETURNING module_id;
 
@@ -41,6 +41,9 @@ UPDATE service_modules SET priority = :priority, priority_is_set = 1 WHERE modul
 
 -- name: set_enabled
 UPDATE service_modules SET is_enabled = :is_enabled WHERE module_id = :module_id;
+
+-- name: set_tidies
+UPDATE service_modules SET tidies = :tidies WHERE module_id = :module_id;
 
 -- name: remove
 DELETE FROM service_modules WHERE module_id = :module_id;

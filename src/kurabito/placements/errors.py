@@ -45,6 +45,12 @@ class PlacementNotFound(PlacementError, NotFound):
     code = "placement_not_found"
 
 
+class LibraryFileNotFound(PlacementError, NotFound):
+    """There is no such file in a library."""
+
+    code = "library_file_not_found"
+
+
 class FilingQuestionNotFound(PlacementError, NotFound):
     """There is no such question about files."""
 

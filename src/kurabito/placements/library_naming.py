@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from typing import Final
 
 from kurabito.db import Connection, Database, Queries
@@ -116,7 +116,7 @@ def _own_examples(conn: Connection) -> list[NamingExample]:
 def _previewed(naming: NamingSettings, example: NamingExample) -> NamePreview:
     facts = example.facts
     if naming.numbering is NumberingScheme.ABSOLUTE and facts.absolute:
-        facts = replace(facts, season=1, episode=facts.absolute)
+        facts = facts._replace(season=1, episode=facts.absolute)
     try:
         stem = film_stem(naming, facts) if example.is_film else episode_stem(naming, facts)
     except ValueUnknown as unknown:

@@ -3,6 +3,7 @@
 The payload of the job is one of
 
     {"plan": 7}                 take the steps of this plan; on a dry run only check them
+    {"discard": [{…}, …]}       move these files to the trash, whether copies of them are there or not
     {"restore": ["5f…", …]}     put these entries of the trash back
     {"purge": ["5f…", …]}       remove these entries of the trash for good
 

@@ -87,13 +87,16 @@ DATA_PLANE: Final = WriteRights(
             "deletion_log",
             "trash_entries",
             "inspected_files",
+            "inspected_media",
             "data_planes",
             "io_rate_limits",
         }
     ),
     # A file that was moved has two rows for a moment; the new one goes and the old one keeps its hash. Of thumbnails only
     # those that are ready or failed go: a trigger keeps the others.
-    delete=frozenset({"library_files", "scan_findings", "inspected_files", "data_planes", "thumbnails"}),
+    delete=frozenset(
+        {"library_files", "scan_findings", "inspected_files", "inspected_media", "data_planes", "thumbnails"}
+    ),
     triggered=frozenset({"duplicate_groups", CONFORMANCE_JOURNAL}),
 )
 

@@ -49,6 +49,8 @@ IGNORED: Final = (
 SIDECAR_FORMAT: Final = 1
 SIDECAR_LARGEST: Final = 64 * 1024
 """Bytes of a sidecar that are read."""
+SECOND_NAME_DIGITS: Final = 16
+"""Random hex digits behind a name in the trash: a second name, for as long as it takes to look at a file."""
 
 NAMED_PROBLEMS: Final = 5
 """How many of the paths that a scan could not look at are named."""

@@ -38,12 +38,14 @@ class Capability(StrEnum):
     DELETE_TRASH = "delete.trash"
     DELETE_HARDLINK = "delete.hardlink"
     DELETE_REFLINK = "delete.reflink"
+    DELETE_DISCARD = "delete.discard"
     THUMBNAIL_IMAGE = "thumbnail.image"
     THUMBNAIL_VIDEO = "thumbnail.video"
     CLEANUP = "cleanup"
     CHECKPOINT = "checkpoint"
     INSPECT = "inspect"
     PLACE = "place"
+    MEDIA = "media"
 
 
 def check(conn: Connection) -> ProtocolVersion:

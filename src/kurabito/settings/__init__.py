@@ -14,6 +14,9 @@ A value is looked for in these places, and the first that has it wins:
 
     model.py      every setting with its type, its default and its meaning
     loader.py     options, environment and file, merged; the values of the database laid over them
+    effects.py    what takes effect at once, and what the database cannot hold
+    fields.py     the group, kind and limits of each, for those who ask for it
+    problems.py   what is wrong with a value; verdicts.py what came of trying one
     origins.py    each value as it is shown, and where it came from
     store.py      the one writer of the values in the database; tells listeners what changed
     errors.py     a setting that cannot be changed here

@@ -15,7 +15,8 @@ from pydantic_core import ErrorDetails
 from kurabito.errors import ConfigError
 from kurabito.folders import default_state
 from kurabito.logs import MASK, mask_text
-from kurabito.settings.model import LOCAL, Given, Place, Settings
+from kurabito.settings.effects import LOCAL
+from kurabito.settings.model import Given, Place, Settings
 from kurabito.settings.origins import is_secret, outranks_database, source_of
 
 PREFIX: Final = "KURABITO_"

@@ -23,10 +23,6 @@ from pydantic import (
 from kurabito.errors import ConfigError
 from kurabito.folders import default_state
 
-LIVE: Final = frozenset({"log_level", "log_format"})
-"""What takes effect in a running `kurabito serve`; everything else, and these in data planes, at the next start."""
-LOCAL: Final = frozenset({"state", "database", "umask", "host", "port", "dataplane_role", "api_key", "password_file"})
-"""What the database cannot hold: settings that are needed before it is open, and those that decide who may come in."""
 _SCHEMES: Final = ("sqlite", "postgresql", "postgres", "memory")
 _HOST_NAME: Final = re.compile(r"[\w.-]+")
 _PROXY_SCHEMES: Final = ("http://", "https://", "socks5://", "socks5h://")
@@ -102,6 +98,10 @@ class Settings(BaseModel):
     proxy: str | None = Field(None, description="proxy for everything fetched from outside")
     tz: str | None = Field(
         None, description="time zone of cron schedules that name none, like Europe/Berlin; default: UTC"
+    )
+    browse_roots: CommaList = Field(
+        (),
+        description="folders that can be chosen from in the page, comma list; default: data folders and mounted disks",
     )
     umask: Annotated[int, BeforeValidator(_octal)] | None = Field(
         None, ge=0, le=0o777, description='mask for new files, octal in quotes, like "027"'
@@ -225,6 +225,14 @@ class Settings(BaseModel):
             except ValueError:
                 raise ValueError(f"{proxy} is neither an address nor a network like 10.0.0.0/8") from None
         return proxies
+
+    @field_validator("browse_roots")
+    @classmethod
+    def _whole_paths(cls, roots: tuple[str, ...]) -> tuple[str, ...]:
+        for root in roots:
+            if not Path(root).is_absolute() or ".." in Path(root).parts:
+                raise ValueError(f"{root} is not a full path like /srv/media")
+        return roots
 
     @field_validator("allow_private_hosts")
     @classmethod

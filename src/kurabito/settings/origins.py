@@ -7,7 +7,8 @@ from typing import Any, Final, NamedTuple
 from pydantic import SecretStr
 
 from kurabito.logs import MASK, mask_text
-from kurabito.settings.model import LIVE, LOCAL, Given, Place, Settings
+from kurabito.settings.effects import LIVE, LOCAL
+from kurabito.settings.model import Given, Place, Settings
 
 DEFAULT: Final = Place.DEFAULT.value
 _NOT_SET: Final = Given(None, Place.DEFAULT, DEFAULT)
@@ -25,6 +26,8 @@ class Origin(NamedTuple):
     """The database cannot change it: an option or the environment has it, or the database may not hold it."""
     needs_restart: bool
     """A change takes effect at the next start."""
+    place: Place = Place.DEFAULT
+    """The kind of place that the value came from."""
 
 
 def explain(settings: Settings) -> list[Origin]:
@@ -37,6 +40,7 @@ def explain(settings: Settings) -> list[Origin]:
             field.description or "",
             name in LOCAL or outranks_database(source_of(settings, name)),
             name not in LIVE,
+            source_of(settings, name).place,
         )
         for name, field in Settings.model_fields.items()
     ]
@@ -45,6 +49,11 @@ def explain(settings: Settings) -> list[Origin]:
 def in_effect(started: Settings, now: Settings) -> list[Origin]:
     """The settings of a process that began with some, while others hold now: what needs a restart is as it was."""
     return [old if new.needs_restart else new for old, new in zip(explain(started), explain(now), strict=True)]
+
+
+def pending_restart(started: Settings, now: Settings) -> list[str]:
+    """The settings whose new value waits for the next start."""
+    return [name for name in Settings.model_fields if name not in LIVE and getattr(started, name) != getattr(now, name)]
 
 
 def source_of(settings: Settings, name: str) -> Given:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -20,10 +20,13 @@ from kurabito.db.factory import sqlite_path
 from kurabito.db.migrate import PRODUCT, pending
 from kurabito.errors import ConfigError, InvalidInput, KurabitoError
 from kurabito.logs import get_logger
-from kurabito.settings.errors import SettingLocked
-from kurabito.settings.loader import PREFIX, merged, message_of, unknown_setting, validated, variable, with_stored
-from kurabito.settings.model import LOCAL, Given, Settings
+from kurabito.reasons import Reason
+from kurabito.settings.effects import LOCAL
+from kurabito.settings.errors import SettingLocked, SettingsRefused
+from kurabito.settings.loader import PREFIX, merged, unknown_setting, validated, variable, with_stored
+from kurabito.settings.model import Given, Settings
 from kurabito.settings.origins import Origin, explain, outranks_database, source_of
+from kurabito.settings.problems import RENEWAL, SettingProblem, SettingReason, problems_of
 
 SEEN_WITHIN: Final = 5.0
 """Seconds after which the other processes have seen a change."""
@@ -33,6 +36,8 @@ _SQL: Final = Queries("kurabito.settings", "store.sql")
 _log = get_logger(__name__)
 
 Hear = Callable[[Settings], object]
+Check = Callable[[Connection, Settings, Mapping[str, object]], None]
+"""Raises SettingsRefused when the settings do not fit what is in the database; it is told which values are new."""
 
 
 def stored_settings(local: Settings) -> Settings:
@@ -54,10 +59,13 @@ def stored_settings(local: Settings) -> Settings:
 class SettingsStore:
     """Reads and changes what the database holds, over the settings that this process was started with."""
 
-    def __init__(self, database: Database, local: Settings, clock: Clock | None = None) -> None:
+    def __init__(
+        self, database: Database, local: Settings, clock: Clock | None = None, *, checks: Collection[Check] = ()
+    ) -> None:
         self._database = database
         self._local = local
         self._clock = clock or SystemClock()
+        self._checks = tuple(checks)
         self._stored: Mapping[str, Any] = {}
         self.current = local
         """The settings as they were when the database was last read."""
@@ -69,22 +77,37 @@ class SettingsStore:
 
     async def set(self, name: str, value: object) -> Settings:
         """Store a value; raises InvalidInput that names the setting, or SettingLocked."""
-        _check_known(name)
-        self._refuse_locked(name)
-
-        def work(conn: Connection) -> None:
-            checked = _checked(name, merged(self._local, _stored(conn) | {name: value}))
-            conn.run(_SQL.store, {"name": name, "value": json.dumps(_plain(checked, name))})
-
-        await self._database.write(work)
-        _log.info("setting changed", setting=name)
-        return await self.refresh()
+        return await self.change({name: value})
 
     async def unset(self, name: str) -> Settings:
         """Take a value out of the database, so that the file or the default counts again."""
-        _check_known(name)
-        if await self._database.write(lambda conn: conn.run(_SQL.remove, {"name": name})):
-            _log.info("setting removed", setting=name)
+        return await self.change({}, reset=(name,))
+
+    async def change(self, values: Mapping[str, object], *, reset: Collection[str] = ()) -> Settings:
+        """Store these values and take those of `reset` out, all or none.
+
+        Raises SettingsRefused, which says what is wrong with each, InvalidInput for a name that no setting has, or SettingLocked.
+        """
+        for name in (*values, *reset):
+            _check_known(name)
+        for name in values:
+            self._refuse_locked(name)
+
+        def work(conn: Connection) -> int:
+            kept = {name: value for name, value in _stored(conn).items() if name not in reset}
+            checked = _checked(values, merged(self._local, kept | dict(values)))
+            for check in self._checks:
+                check(conn, checked, values)
+            removed = sum(conn.run(_SQL.remove, {"name": name}) for name in reset)
+            for name in values:
+                conn.run(_SQL.store, {"name": name, "value": json.dumps(_plain(checked, name))})
+            return removed
+
+        removed = await self._database.write(work)
+        if values:
+            _log.info("settings changed", settings=sorted(values))
+        if removed:
+            _log.info("settings reset", settings=sorted(reset))
         return await self.refresh()
 
     async def refresh(self) -> Settings:
@@ -135,14 +158,16 @@ def _check_known(name: str) -> None:
         raise InvalidInput(name, f"no setting has this name; {hint}")
 
 
-def _checked(name: str, given: Mapping[str, Given]) -> Settings:
-    """The settings with a new value for one of them."""
+def _checked(values: Mapping[str, object], given: Mapping[str, Given]) -> Settings:
+    """The settings with new values for some of them."""
     try:
         return validated(given)
     except ValidationError as error:
-        raise InvalidInput(name, "; ".join(map(message_of, error.errors(include_url=False)))) from None
+        raise SettingsRefused(problems_of(error.errors(include_url=False))) from None
     except ConfigError as problem:
-        raise InvalidInput(name, str(problem)) from None
+        # The only thing that two settings have to agree on.
+        field = next((name for name in RENEWAL if name in values), RENEWAL[0])
+        raise SettingsRefused({field: SettingProblem(str(problem), Reason(SettingReason.HEARTBEAT))}) from None
 
 
 def _plain(settings: Settings, name: str) -> Any:

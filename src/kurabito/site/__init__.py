@@ -15,6 +15,7 @@ gate.py         all of the following in order
 client.py       the address of the client, also behind trusted reverse proxies
 hosts.py        the names that this site answers to
 origins.py      the pages that may send requests: our own
+routing.py      routers, put into an application as they are
 bodies.py       how much a request may bring, and for how long
 permissions.py  the scope that a path and a method need
 

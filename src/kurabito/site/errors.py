@@ -21,6 +21,7 @@ from kurabito.http.errors import OutboundError, TimedOut, UrlNotAllowed
 from kurabito.indexers.errors import IndexerRefused, IndexerResting, IndexerUnreadable, SiteInvalid
 from kurabito.library.errors import DeletionNotAllowed
 from kurabito.maintenance.errors import CheckpointTooSoon
+from kurabito.media_servers.errors import FolderUnknownThere, MediaServerRefused
 from kurabito.metadata.errors import (
     BgmtvError,
     MetadataStopped,
@@ -30,6 +31,7 @@ from kurabito.metadata.errors import (
     TmdbError,
 )
 from kurabito.modules.errors import KeyOfAnotherModule
+from kurabito.notifications.errors import DestinationRefused
 from kurabito.protocol.errors import WorkerProtocolMismatch
 from kurabito.runtime.errors import TaskFinished
 from kurabito.settings.errors import SettingLocked
@@ -89,6 +91,9 @@ STATUSES: Final[Mapping[type[KurabitoError], int]] = {
     IndexerRefused: 502,
     IndexerResting: 429,
     SiteInvalid: 422,
+    MediaServerRefused: 502,
+    DestinationRefused: 502,
+    FolderUnknownThere: 502,
     DownloaderError: 502,
     DownloaderUnavailable: 503,
     TransferNotFound: 404,

@@ -27,7 +27,7 @@ from kurabito.site.client import Client, client_of
 from kurabito.site.errors import answer_to
 from kurabito.site.hosts import Hosts
 from kurabito.site.origins import refuse_foreign
-from kurabito.site.permissions import greets, is_page, is_static, needed
+from kurabito.site.permissions import greets, is_page, is_shared, is_static, needed
 
 __all__ = ["BodyLimit", "Gate"]
 
@@ -63,13 +63,18 @@ class Gate:
         self._site = site
         self._keys = keys
         self._sessions = sessions
-        self._hosts = Hosts(listens_on, allowed_hosts)
-        self._trusted = networks(trusted_proxies)
+        self._listens_on = listens_on
+        self.trust(allowed_hosts=allowed_hosts, trusted_proxies=trusted_proxies)
         self._base_path = base_path
         self._bodies = dict(bodies or {})
         self._clock = clock or SystemClock()
         self._key_limit = LoginLimit(self._clock)
         self._flood = logs.Flood()
+
+    def trust(self, *, allowed_hosts: Iterable[str], trusted_proxies: Iterable[str]) -> None:
+        """Answer to these names and believe these proxies from the next request on."""
+        self._hosts = Hosts(self._listens_on, allowed_hosts)
+        self._trusted = networks(trusted_proxies)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         match scope["type"]:
@@ -107,7 +112,7 @@ class Gate:
         # A stranger can be refused as often as they like.
         if (left_out := self._flood.admits(type(why).__name__)) is None:
             return
-        logged = {"method": scope["method"][:_LONGEST_METHOD], "path": quote(path)[:_LONGEST_PATH]}
+        logged = {"method": scope["method"][:_LONGEST_METHOD], "path": _logged(path)}
         log.info(
             "refused",
             why=type(why).__name__,
@@ -173,6 +178,11 @@ class Gate:
 
     def _limit(self, path: str) -> BodyLimit:
         return next((limit for prefix, limit in self._bodies.items() if path.startswith(prefix)), _USUAL_BODY)
+
+
+def _logged(path: str) -> str:
+    """The path as the log has it: without a token, which may be good again."""
+    return "/shared/…" if is_shared(path) else quote(path)[:_LONGEST_PATH]
 
 
 def _text(header: str) -> str:

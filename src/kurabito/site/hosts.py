@@ -18,8 +18,8 @@ class Hosts:
     header gives it away.
     """
 
-    def __init__(self, listens_on: str, further: Iterable[str] = ()) -> None:
-        self._names = _LOOPBACK | {_name(listens_on)} | {_name(name) for name in further}
+    def __init__(self, listens_on: str, others: Iterable[str] = ()) -> None:
+        self._names = _LOOPBACK | {_name(listens_on)} | {_name(name) for name in others}
         self._any_address = _is_everywhere(listens_on)
 
     def check(self, host: str) -> None:

@@ -12,6 +12,7 @@ _HEALTH: Final = "/health"
 _LOGIN: Final = "/login"
 _STATIC: Final = "/static/"
 _ICON: Final = "/favicon.ico"
+_SHARED: Final = "/shared/"
 _MODULES: Final = frozenset({"/services/register", "/fetcher-results", "/raw-fetcher-results"})
 _READING: Final = frozenset({"GET", "HEAD"})
 
@@ -26,8 +27,16 @@ def needed(method: str, path: str) -> Scope | None:
 
 
 def greets(path: str) -> bool:
-    """Whether it matters who asks. Where it does not, the database is left alone: health has to tell when that is gone."""
-    return path != _HEALTH and not is_static(path)
+    """Whether it matters who asks. Where it does not, the database is left alone: health has to tell when that is gone.
+
+    Of a shared address the token in its path is all that counts.
+    """
+    return path != _HEALTH and not is_static(path) and not is_shared(path)
+
+
+def is_shared(path: str) -> bool:
+    """Whether this is below a shared address, whose path is a secret."""
+    return path.startswith(_SHARED)
 
 
 def is_static(path: str) -> bool:

@@ -207,7 +207,7 @@ class GuardedProtocol(H11Protocol):
         await self._site(scope, receive, noticing)
 
 
-def plain_answer(status: HTTPStatus, code: str, message: str, *further: str) -> bytes:
+def plain_answer(status: HTTPStatus, code: str, message: str, *headers: str) -> bytes:
     """A whole answer, in the shape of every error, after which the connection ends."""
     body = json.dumps({"error": {"code": code, "message": message}}).encode()
     head = [
@@ -215,7 +215,7 @@ def plain_answer(status: HTTPStatus, code: str, message: str, *further: str) -> 
         "content-type: application/json",
         f"content-length: {len(body)}",
         "connection: close",
-        *further,
+        *headers,
     ]
     return "\r\n".join([*head, "", ""]).encode() + body
 

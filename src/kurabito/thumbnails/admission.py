@@ -15,7 +15,7 @@ from kurabito.errors import InvalidInput
 from kurabito.protocol.enums import MediaType, ThumbnailFormat, ThumbnailStatus
 from kurabito.thumbnails.errors import FileNotKnown, NothingToDraw, ThumbnailError, ThumbnailNotFound, ThumbnailsFull
 from kurabito.thumbnails.keys import Drawing, PictureSource, output_path, thumb_key
-from kurabito.thumbnails.queries import SQL, THUMBNAIL
+from kurabito.thumbnails.queries import PICTURE_FILE, SQL, THUMBNAIL
 
 CAPACITY: Final = 50_000
 MOST_AT_ONCE: Final = 500
@@ -61,12 +61,8 @@ class Thumbnails:
 
     def __init__(self, database: Database, *, capacity: int = CAPACITY) -> None:
         self._database = database
-        self._capacity = capacity
-
-    @property
-    def capacity(self) -> int:
+        self.capacity = capacity
         """How many may wait."""
-        return self._capacity
 
     async def request(self, file_id: int, drawing: Drawing) -> Thumbnail:
         """Ask for the thumbnail of a file; raises FileNotKnown, NothingToDraw or ThumbnailsFull."""
@@ -99,19 +95,20 @@ class Thumbnails:
     def _admit(self, conn: Connection, file_ids: Sequence[int], drawing: Drawing) -> list[Answer]:
         conn.lock(AdvisoryLock.THUMBNAILS)
         wanted = [_row(source, drawing) for source in _sources(conn, file_ids).values() if source.media_type]
-        values = {"rows": json.dumps(wanted), "capacity": self._capacity}
+        values = {"rows": json.dumps(wanted), "capacity": self.capacity}
         conn.run(SQL.requeue, values)
         conn.run(SQL.admit, values)
         return _look(conn, file_ids, drawing)[0]
 
 
-def source_of(row: Row) -> PictureSource | None:
+def source_of(values: Row) -> PictureSource | None:
     """The file of a row of `library_files`; None when it is not there any more."""
-    file_id, path, size, mtime, is_missing, needs_hash, algorithm, content_hash = row
-    if file_id is None or is_missing:
+    row = PICTURE_FILE.row(values)
+    if row.id is None or row.is_missing:
         return None
-    is_hashed = not needs_hash and algorithm is not None and content_hash is not None
-    return PictureSource(file_id, path, size, mtime, f"{algorithm}:{bytes(content_hash).hex()}" if is_hashed else None)
+    is_hashed = not row.needs_hash and row.hash_algorithm is not None and row.content_hash is not None
+    content = f"{row.hash_algorithm}:{bytes(row.content_hash).hex()}" if is_hashed else None
+    return PictureSource(row.id, row.relative_path, row.size_bytes, row.mtime_ns, content)
 
 
 def _sources(conn: Connection, file_ids: Iterable[int]) -> dict[int, PictureSource]:

@@ -38,7 +38,7 @@ class Cleanups:
 
     def __init__(self, database: Database, *, delay: float = DELAY) -> None:
         self._database = database
-        self._delay = round(delay * SECOND)
+        self.delay = delay
 
     async def schedule(self, group_key: str) -> GroupCleanup:
         """Have the pictures of a group removed after a while; a removal that waits or runs already is given instead."""
@@ -48,7 +48,7 @@ class Cleanups:
 
     def schedule_in(self, conn: Connection, group_key: str) -> GroupCleanup:
         """The same in an open transaction. A failed cleanup is requested again: nothing else would retry it."""
-        values = {"group_key": group_key, "delay": self._delay}
+        values = {"group_key": group_key, "delay": round(self.delay * SECOND)}
         if not conn.run(SQL.take_up_cleanup, values):
             conn.run(SQL.schedule_cleanup, values)
         row = conn.one(SQL.active_cleanup, {"group_key": group_key})

@@ -1,6 +1,5 @@
 -- name: files
-SELECT id, relative_path, size_bytes, mtime_ns, is_missing, needs_hash, hash_algorithm, content_hash
-FROM library_files WHERE id {among file_ids};
+SELECT {file} FROM library_files AS file WHERE file.id {among file_ids};
 
 -- name: known
 SELECT {thumbnail} FROM thumbnails WHERE thumb_key IN (SELECT given.value ->> 'thumb_key' FROM {given});
@@ -49,9 +48,8 @@ SELECT count(*) FROM thumbnails WHERE status = 'failed' AND (retry_after IS NULL
 SELECT count(*), min(execute_after) FROM thumbnail_cleanup_jobs WHERE status = 'pending';
 
 -- name: page
-SELECT t.id, t.thumb_key, t.group_key, t.max_dimension, t.format, f.id, f.relative_path, f.size_bytes, f.mtime_ns, f.is_missing,
-       f.needs_hash, f.hash_algorithm, f.content_hash
-FROM thumbnails AS t LEFT JOIN library_files AS f ON f.id = t.file_id
+SELECT t.id, t.thumb_key, t.group_key, t.max_dimension, t.format, {file}
+FROM thumbnails AS t LEFT JOIN library_files AS file ON file.id = t.file_id
 WHERE t.id > :after ORDER BY t.id LIMIT :limit;
 
 -- name: paths

@@ -11,8 +11,16 @@ the name (`names`). What may be wrong with the numbers is said beside them (`dou
 and memory are bounded for every input: only the first `LONGEST_TITLE` characters are read, and no pattern can backtrack without
 limit.
 
-Names are compared elsewhere; what can be said about one alone is here: its script and language (`scripts`), the sound of a name in
-romaji or kana (`romaji`, `kana`), short forms of a long one (`abbreviations`), and whether it names nothing (`junk_names`).
+Names are compared elsewhere; what can be said about one alone is here: its script, in which Chinese is compared, and
+language (`scripts`), the sound of a name in romaji or kana (`romaji`, `kana`), short forms of a long one
+(`abbreviations`), and whether it names nothing (`junk_names`).
+
+bare_numbers.py recognises numbers that count episodes though no word says so, from where they stand
+model.py        what a release title says: the values that the parser gives back
+parser.py       reads a release title: the recognisers in their order, each taking its part out of what the next one reads
+rules.py        rules that a user wrote for titles that the recognisers get wrong; they come first
+vocabulary.py   the words that releases use about themselves, and what each means
+words.py        finds the words of the vocabulary in a text
 """
 
 from kurabito.titles.abbreviations import short_names

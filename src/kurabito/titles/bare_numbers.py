@@ -11,7 +11,7 @@ from kurabito.titles.numbers import Run, read_run, span, word_number
 from kurabito.titles.text import CJK
 
 _BRACKETED: Final = re.compile(
-    r"[\[『(-](?:(?<=[\[『])|(?<=-)\s?\(|(?<=\()(?=\d{1,4}-\d{1,4}(?:\)|\s?[\x00+&])))[\s.]?(?i:EP?\.?\s?|EX\s?|TV\s?)?(?=\d)"
+    r"[\[『(-](?:(?<=[\[『])|(?<=-)\s?\(|(?<=\()(?=\d{1,4}[-~]\d{1,4}(?:\)|\s?[\x00+&])))[\s.]?(?i:EP?\.?\s?|EX\s?|TV\s?)?(?=\d)"
 )
 _CLOSING: Final = re.compile(
     r"(?:[\s.]?(?:END|FIN(?:AL)?|EX|RAW|REV\d?|FIX|TV|v(?P<version>\d)|[完结結終终话話集回合全修正季篇连連载載]{1,5}|\([^()\]]{1,12}\)"
@@ -45,7 +45,8 @@ _FIRST: Final = re.compile(r"[\s\x00]{0,200}(?=\d{2,3}(?:-\d{2,3})?(\s-\s|\.\s|-
 _LAST_DIGIT: Final = re.compile(r"(?<=[A-Za-z]\s)\d(?=\s\x00)")
 _YEAR_OR_TAG: Final = re.compile(r"[\s.]{0,3}(?:\x00|\((?:19|20)\d\d\))")
 _NOT_EPISODE: Final = re.compile(
-    r"(?:Movies?|Part|Vol\.?|Volume|No\.?|Act|Class|Chapter|&|Disc|Cour|Round|Stage|Week|Race)[\s.]?$", re.I
+    r"(?<![A-Za-z])(?:Movies?|Part|Vol\.?|Volume|No\.?|Act|Class|Chapter|&|Disc|Cour|Round|Stage|Week|Race)[\s.]?$",
+    re.I,
 )
 _SCENE_NUMBER: Final = re.compile(r"(?<=[A-Za-z0-9][.\s])(?!19|20)(0?[1-9]\d?)(\d\d)(?=[.\s]\x00)")
 _DOTTED_NUMBER: Final = re.compile(r"(?<=[A-Za-z]\.)([1-9])(\d[1-9]|[1-9]0)(?=\.[A-Z][a-z])")

@@ -14,6 +14,8 @@ TAKEN: Final = "\x00"
 SKIPPED: Final = "\x01"
 """The same, for a part inside a name: the name may go on behind it."""
 
+_OF_NAMES: Final = frozenset({"season", "kind", "batch", "year"})
+"""What these recognisers take may belong to a name: `夜之蔵人 第二部`, `Yoru no Kurabito (2018)`."""
 _EDGE: Final = re.compile(r"[\[\]()]")
 _CLOSING: Final = {"[": "]", "(": ")"}
 
@@ -87,6 +89,8 @@ class TitleDraft:
     number_end: int = 0
     """Where a season and episode in one end, if the title has them."""
     original: str = ""
+    of_names: list[tuple[int, int]] = field(default_factory=list)
+    """Where something was taken that may belong to a name."""
 
     def __post_init__(self) -> None:
         self.original = self.text
@@ -98,7 +102,17 @@ class TitleDraft:
             start, end = start - 1, end + 1
         if self.explain:
             self.findings.append(Finding(recogniser, self.original[start:end].strip(), why, start))
+        if recogniser in _OF_NAMES:
+            self.of_names.append((start, end))
         self.text = f"{self.text[:start]}{mark * (end - start)}{self.text[end:]}"
+
+    @property
+    def named_text(self) -> str:
+        """What is left, together with what was taken that may belong to a name."""
+        text = self.text
+        for start, end in self.of_names:
+            text = f"{text[:start]}{self.original[start:end]}{text[end:]}"
+        return text
 
     def settle_episodes(self, run: Run, start: int, end: int, why: str) -> bool:
         """Keep what was read as the episodes, and take it; true, so that a recogniser can end with it."""

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Final
 
 from kurabito.titles import bare_numbers
-from kurabito.titles.draft import TitleDraft
+from kurabito.titles.draft import SKIPPED, TitleDraft
 from kurabito.titles.numbers import HAN, Run, han_number, read_run, span
 from kurabito.titles.text import LETTER_OR_DIGIT
 
 _SEASON_EPISODE: Final = re.compile(
-    r"[SsTt](?<![A-Za-z0-9].)(?:(?<=[Ss])(?i:eason|e\.))?[ .]?(\d{1,4})[ .,\-xX/]{0,3}\(?"
+    r"[SsTt](?<![A-Za-z0-9].)(?:(?<=[Ss])(?i:eason(?![ .]?(?:19|20)\d\d(?!\d))|e\.))?[ .]?(\d{1,4})[ .,\-xX/]{0,3}\(?"
     r"(?i:E|EP|Ep\.|Episode|Afl\.)[ .]{0,2}(?=\d)"
 )
 _SEASON_SPACE_EPISODE: Final = re.compile(r"[Ss](?<![A-Za-z0-9].)(\d{2})[ .](?=\d{2}(?:[\x00 .]|$))")
@@ -50,8 +50,11 @@ _DOTTED_PAIR: Final = re.compile(r"(\d(?<=[\[\s].)\d?)\.(\d{2,3})(?=\]|\s-\s)")
 _BEFORE_PAIR: Final = re.compile(r"(?:\[|\s-\s|Episode\s)$", re.I)
 _OF_SLASHED: Final = re.compile(r"(?<=\s)(\d{2,3})/\d{2,3}(?=\s?(?:[\[(\x00]|$))")
 _OF_IN_BRACKET: Final = re.compile(r"(?<=[\[(])(\d{1,3})/(\d{1,3})(?=[\])])")
+_DOUBLE: Final = re.compile(r"(?<=\s)(\d{2,3})\s?\((\d{2,4})\)(?=\s?/)")
+# `Koji Vol. 2 2004`: the second film, and its year.
 _VOLUME: Final = re.compile(
     r"[Vv](?<![A-Za-z].)(?i:ol(?:ume)?s?)[ .]{0,2}\d{1,3}(?:(?:[-~]|\s?[&+ ]\s?)\d{1,3})?(?:\s?[vV](\d))?(?![\dA-Za-z])"
+    r"(?![\s.]{1,2}\(?(?:19|20)\d\d[\s.)])"
 )
 
 
@@ -64,6 +67,7 @@ def read_episodes(draft: TitleDraft) -> None:
         return
     for recognise in _FORMS:
         if recognise(draft):
+            _take_double(draft)
             break
 
 
@@ -87,6 +91,13 @@ def _take_twin(draft: TitleDraft, before: int) -> None:
     """`Name - 05 - S01E05` says it twice."""
     if twin := (_TWIN_IN_FANSUB if draft.original.startswith("[") else _TWIN).search(draft.text, 0, before):
         draft.take(twin.start(), before, "episode", "the same number again")
+
+
+def _take_double(draft: TitleDraft) -> None:
+    """`夜之蔵人 07(33) / Yoru no Kurabito - 33` counts it in two ways."""
+    found = _DOUBLE.search(draft.text) if "(" in draft.text else None
+    if found and {float(found[1]), float(found[2])} & set(draft.episodes):
+        draft.take(*found.span(), "episode", "the same number, and counted through", mark=SKIPPED)
 
 
 def _chinese(draft: TitleDraft) -> bool:

@@ -1,10 +1,19 @@
-"""Reads kana aloud, mora by mora. Kanji have readings that only a dictionary knows, so they are left alone."""
+"""Reads kana aloud, mora by mora. Which of its readings a kanji has only a dictionary of words knows, so they are left alone.
+
+Whether romaji *may* be the reading of a title is another question: there any reading of a kanji may be the one.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Final
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any, Final
+
+import re2  # type: ignore[import-untyped]
+
+from kurabito.titles.romaji import morae
 
 _ROWS: Final = (
     ("", "あいうえお"),
@@ -39,6 +48,49 @@ _UNREAD: Final = re.compile("[^\\W\\d_A-Za-z\u00c0-\u024fぁ-ゖー]")
 _DOUBLED: Final = re.compile("っ+([bcdfghjkmpstvwyzr])")
 _LONG: Final = re.compile("([aiueo])ー+")
 _CLOSING_BEFORE_VOWEL: Final = re.compile("ん(?=[aiueoy])")
+_KANJI: Final = re.compile("[\u3005\u3400-\u9fff]")
+_KATAKANA_LETTER: Final = re.compile("[ァ-ヺ]")
+_PARTICLES: Final = {"は": "(?:ha|wa)", "へ": "(?:he|e)", "を": "(?:wo|o)"}
+_PIECES: Final = re.compile(
+    "[\u3005\u3400-\u9fff]|[はへを]|[ぁ-のば-ぷべ-ゑんゔー]+|[ァ-ヺー]+|[A-Za-z\u00c0-\u024f]+|\\d+"
+)
+_FEWEST_SOUNDS: Final = 7
+_WHOLE_SOUND: Final = 2
+"""A consonant alone says half as much as a reading with its vowels."""
+_NO_LETTER: Final = re.compile(r"[^a-z0-9]")
+_SPELLED: Final = {
+    **{letter: f"{letter}{{1,2}}" for letter in "aiukgsztdbpm"},
+    "e": "e[ei]?",
+    "o": "o[uoh]?",
+    "n": "[nm]",
+}
+_VOWELS: Final = "[aeiouywh]*"
+_HOME_SPELLINGS: Final = {
+    "k": "(?:ck?|kk?|qu?|ch)",
+    "x": "(?:x|(?:ck?|kk?)[aeiouywh]*(?:ss?|c))",
+    "g": "gg?",
+    "s": "(?:ss?|c|sc|th)",
+    "z": "(?:zz?|j|g|d?s|th)",
+    "t": "(?:tt?|ch|ts)",
+    "d": "dd?",
+    "n": "(?:nn?|m|ng)",
+    "h": "(?:h|ff?|ph)",
+    "b": "(?:bb?|v)",
+    "p": "pp?",
+    "m": "mm?",
+    "r": "(?:rr?|ll?)",
+}
+_DOUBLED_LETTER: Final = re.compile(r"([a-z])\1")
+_NO_CONSONANT: Final = re.compile(r"[^kgsztdnhbpmr]")
+_SOUNDS: Final = re.compile("sh|ch|ts|j|f|v")
+_SOUND_LETTERS: Final = {"sh": "s", "ch": "t", "ts": "t", "j": "z", "f": "h", "v": "b"}
+_SWALLOWED: Final = re.compile(r"(?:k[ui]|tsu|chi)$")
+_BEGINNINGS: Final = re.compile(r"^(?:s\{1,2\}h|ch|t\{1,2\}s\{1,2\}|k\{1,2\}|s\{1,2\}|t\{1,2\}|h|f)")
+_VOICED: Final = {
+    "s{1,2}h": "(?:s?sh|j)", "ch": "(?:ch|j)", "t{1,2}s{1,2}": "(?:t?ts|z)", "k{1,2}": "[kg]{1,2}", "s{1,2}": "[sz]{1,2}",
+    "t{1,2}": "[td]{1,2}", "h": "(?:h|b|pp?)", "f": "(?:f|b|pp?)",
+}  # fmt: skip
+"""Behind another word the first consonant may be voiced."""
 _NEITHER_LETTER_NOR_DIGIT: Final = re.compile(r"[^a-z0-9\u00c0-\u024f']+", re.I)
 
 
@@ -77,3 +129,68 @@ def _read_mora(found: re.Match[str]) -> str:
         stem = _LENT.get(base, base[:-1] if base.endswith("i") else base)
         return stem + (small[1:] if stem in ("sh", "ch", "j") else small)
     return (base if base[-1] == small[-1] else _LENT.get(base, base)) + small
+
+
+def letters_of(name: str) -> str:
+    """A name in Latin letters as readings are compared with it: small letters and digits alone."""
+    return _NO_LETTER.sub("", unicodedata.normalize("NFKD", name.casefold()))
+
+
+@lru_cache(maxsize=4096)
+def readings_of(title: str) -> Any:
+    """Every way in which a Japanese title may be written in Latin letters; None if a kanji has no known reading, or it says too little.
+
+    Katakana is often a borrowed word, which is spelled as at home: only its consonants have to be there.
+
+    >>> bool(readings_of("転生したらスライムだった件").fullmatch(letters_of("Tensei Shitara Slime Datta Ken")))
+    True
+    """
+    pieces: list[str] = []
+    sounds = 0
+    for piece in _PIECES.findall(unicodedata.normalize("NFKC", title)):
+        if _KANJI.match(piece):
+            heard = pieces[-1] if piece == "々" and pieces else _readings().get(piece)
+            if heard is None:
+                return None
+            pieces.append(heard)
+            sounds += _WHOLE_SOUND
+        elif _KATAKANA_LETTER.match(piece):
+            borrowed = _as_borrowed(piece)
+            pieces += borrowed
+            sounds += len(borrowed)
+        else:
+            read = kana_to_romaji(piece)
+            pieces.append(_PARTICLES.get(piece) or _as_romaji(read or piece.lower()))
+            sounds += len(piece) * (_WHOLE_SOUND if read else 1)
+    # Many readings that begin alike: only a matcher that never goes back is safe here.
+    return re2.compile("".join(pieces)) if sounds >= _FEWEST_SOUNDS else None
+
+
+def _as_romaji(read: str) -> str:
+    """A pattern for the ways of writing a reading: long vowels, doubled consonants, m for n."""
+    return "".join(_SPELLED.get(letter, re.escape(letter)) for letter in read.replace(" ", "").replace("'", ""))
+
+
+def _as_borrowed(katakana: str) -> list[str]:
+    """A pattern for each consonant of a borrowed word, and for the vowels around it; behind a long vowel there may be an r."""
+    read = _SOUNDS.sub(lambda found: _SOUND_LETTERS[found[0]], kana_to_romaji(katakana.replace("ー", "")) or "")
+    consonants = _NO_CONSONANT.sub("", _DOUBLED_LETTER.sub(r"\1", read)).replace("ks", "x")
+    after = f"{_VOWELS}(?:r{_VOWELS})?" if "ー" in katakana else _VOWELS
+    return [_VOWELS, *(_HOME_SPELLINGS[letter] + after for letter in consonants)]
+
+
+@cache
+def _readings() -> dict[str, str]:
+    """How each kanji may be read, as a pattern. The rest of a Japanese reading may be written in kana."""
+    lines = files("kurabito.titles").joinpath("kanji.txt").read_text(encoding="utf-8").splitlines()
+    found = {}
+    for word in (word for line in lines if not line.startswith("#") for word in line.split()):
+        chinese, _, japanese = word[1:].partition(";")
+        readings = {one for one in chinese.split(",") if one}
+        readings |= {_SWALLOWED.sub("", one) for one in readings}
+        for one in japanese.split(",") if japanese else ():
+            parts = morae(one)
+            readings |= {"".join(parts[:end]) for end in range(1, len(parts) + 1)}
+        heard = {_BEGINNINGS.sub(lambda one: _VOICED[one[0]], _as_romaji(one)) for one in readings}
+        found[word[0]] = f"(?:{'|'.join(sorted(heard))})"
+    return found

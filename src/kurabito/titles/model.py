@@ -66,7 +66,9 @@ class ReleaseTitle:
     title: str | None = None
     """The name in Latin letters if there is one, else the first name."""
     titles: tuple[str, ...] = ()
-    """Every name of the series, as written."""
+    """Every name of the series."""
+    written: tuple[str, ...] = ()
+    """The same as they are written, the whole first: with the seasons, kinds and years that were read out of them."""
     season: int | None = None
     seasons: tuple[int, ...] = ()
     part: int | None = None

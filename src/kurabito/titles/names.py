@@ -15,9 +15,12 @@ _GOES_ON: Final = re.compile(r"(?:\s?/\s?|\.)[A-Za-z]{3}")
 _STRETCH: Final = re.compile(r"[^\x00]+")
 _SPACED_SEPARATOR: Final = re.compile(r"\s+[/|]\s*|\s*[/|]\s+|\s+-\s{2,}")
 _SEPARATOR: Final = re.compile(r"[/|]")
+# `Le.Maitre.du.Sake.AKA.The.Sake.Master`, as trackers of films write it.
+_ALSO_KNOWN: Final = re.compile(r"(?<=\w)[ .]AKA[ .](?=\w)")
 # `Kura/Zero Hour -酒藏之零-`: the first word of the name goes on behind the slash.
 _SLASH_IN_NAME: Final = re.compile(r"^\W*[A-Za-z]+(/)[A-Za-z]+ ")
 _EDGES: Final = " -–—,:/|+&\x01・★☆"
+_WRITTEN_EDGES: Final = _EDGES + "[]"
 _ACRONYM: Final = re.compile(r"(?<![A-Za-z0-9])(?:[A-Za-z]\.){2,12}(?:[A-Za-z](?![A-Za-z]))?")
 _ENDS_IN_ACRONYM: Final = re.compile(r"(?<![A-Za-z])[A-Za-z]\.[A-Za-z]\.$")
 _DOT_FOR_BLANK: Final = re.compile(r"(?<!\d)\.|\.(?!\d)")
@@ -30,6 +33,7 @@ _SEQUEL_WORDS: Final = frozenset(
     "refine refrain reload remix renewal return returns revenge reverse rising season second special specials stage super "
     "the third turbo ultimate ultra version".split()
 )
+_ENDS_IN_LATIN: Final = re.compile(f"[{CJK}][A-Za-z]+$")
 _SIGNS: Final = "!?♪☆★～~-."
 _MOST_NAMES: Final = 12
 _SHORTEST_NAME: Final = 5
@@ -46,6 +50,19 @@ def read_names(draft: TitleDraft) -> tuple[str, ...]:
             names = (*names, *_names_in(found[0], fansub=fansub))
             break
     return _without_season(names, draft.seasons[0]) if len(draft.seasons) == 1 and len(names) > 1 else names
+
+
+def read_written(draft: TitleDraft) -> tuple[str, ...]:
+    """The names as they are written, the whole first: with the seasons, kinds and years that were read out of them."""
+    stretches = (found[0] for found in _STRETCH.finditer(draft.named_text))
+    whole = next((stretch for stretch in stretches if LETTER_OR_DIGIT.search(stretch)), "")
+    pieces = [whole]
+    if "[" in whole or "(" in whole:
+        pieces += [whole[part.start : part.end] for part in segments(whole)]
+    if "/" in whole or "|" in whole or " -  " in whole:
+        pieces += [part for piece in pieces for part in _SPACED_SEPARATOR.split(piece)]
+    written = dict.fromkeys(" ".join(piece.replace(SKIPPED, " ").split()).strip(_WRITTEN_EDGES) for piece in pieces)
+    return tuple(name for name in written if name and not name.isdecimal())[:_MOST_NAMES]
 
 
 def _without_season(names: tuple[str, ...], season: int) -> tuple[str, ...]:
@@ -116,6 +133,8 @@ def _split(text: str) -> list[str]:
     """The names in a text with separators. A slash without blanks is one only beside letters that are not Latin."""
     if ("/" in text or "|" in text or " -  " in text) and _SPACED_SEPARATOR.search(text):
         return _SPACED_SEPARATOR.split(text)
+    if "AKA" in text and _ALSO_KNOWN.search(text):
+        return _ALSO_KNOWN.split(text)
     if is_foreign(text):
         if "/" in text or "|" in text:
             joined = _SLASH_IN_NAME.match(text)
@@ -146,6 +165,8 @@ def _by_script(text: str, *, alone: bool, last: bool) -> list[str]:
 
 def _two_scripts(text: str) -> list[str]:
     """`夜之蔵人 Yoru no Kurabito` is one name in two scripts; `16bit 的蔵人` is one in a mixture."""
+    if text.isascii():
+        return [text]
     words = text.split(" ")
     scripts = [_script(word) for word in words]
     known = [script for script in scripts if script]
@@ -156,6 +177,9 @@ def _two_scripts(text: str) -> list[str]:
     if scripts[first] == "latin" or "foreign" in scripts[change:] or sum(map(len, words[change:])) < _SHORTEST_NAME:
         return [text]
     if all(word.strip(_SIGNS).lower() in _SEQUEL_WORDS for word in words[change:] if word):
+        return [text]
+    if change == len(words) - 1 and _ENDS_IN_LATIN.search(words[change - 1]):
+        # `蔵人ZERO HOUR`: the foreign name goes on in Latin letters.
         return [text]
     return [" ".join(words[:change]), " ".join(words[change:]), text]
 

@@ -13,7 +13,13 @@ from kurabito.titles.model import ReleaseKind, ReleaseTitle
 from kurabito.titles.rules import TitleRule, follow
 from kurabito.titles.text import normalise
 
-_SITE: Final = re.compile(r"^\[?[\s.]?(?:www[.,][\w.-]{3,40})\s?\]?[\s.]{0,3}-?[\s.]{0,3}", re.I)
+_SITE: Final = re.compile(
+    r"^\[?[\s.]?(?:www[.,][\w.-]{3,40})\s?\]?[\s.]{0,3}-?[\s.]{0,3}|^\[(?:tgx|eztv|rartv|ettv)\]\s?(?=\w)", re.I
+)
+# `アニメ「蔵人」 第07話`: what it is, and its name in quotation marks.
+_QUOTED: Final = re.compile(r"^(?:TV)?アニメ\s?「([^「」]{1,100})」")
+# `★蔵組&Miso★ [夜之蔵人][01]`: who released it, in stars instead of brackets; `★01月新番★` is none.
+_STARRED: Final = re.compile(r"^★([^★\[\]月番]{2,60})★\s?(?=\[)")
 _FOLDERS: Final = re.compile(r"^(?:/|[A-Za-z]:[/\\])|^[^\[\]]*[^\s\[\]/]/[^\s/]")
 # A plus that stands for a blank is found beside a bracket or a hyphen too; others join what is counted: `[01-12+OVA+SP]`.
 _ENCODED: Final = re.compile(r"\]\+|\+[\[(]|\+-\+")
@@ -22,6 +28,14 @@ _SHELVES: Final = re.compile(
     re.I,
 )
 _MOST_FOLDERS: Final = 3
+# Where most groups write the episode, if there is one such place alone: `Koji - 07 [1080p]`, `[Koji][07]`.
+_COUNTED: Final = re.compile(r"(?<= - )\d\d(?= ?[\[(])|(?<=\[)\d\d(?=\])")
+_SMALL: Final = 7
+_TWO_DIGITS: Final = 10
+_LARGE: Final = 58
+_MOST_ALIKE: Final = 8192
+_ALIKE: Final[dict[tuple[str, str, str], ReleaseTitle | bool]] = {}
+"""What titles say whatever number stands in that place; true where one was seen, false where the number tells more."""
 _LARGE_NUMBER: Final = 100
 _SCRAMBLED: Final = re.compile(r"[A-Za-z0-9]{16,}")
 # What follows is then the episode's name, not the series'.
@@ -32,7 +46,7 @@ _NO_NAME: Final = frozenset(
 )
 
 
-PARSER_VERSION: Final = 2
+PARSER_VERSION: Final = 4
 """Raised with every change that has titles read otherwise: the product then reads again what it has."""
 
 
@@ -47,14 +61,50 @@ def parse_title(text: str, *, rules: Iterable[TitleRule] = (), explain: bool = F
     written, ending = tags.split_ending(shown)
     if "/" in written and (_FOLDERS.match(written) if ending or written.startswith("/") else _SHELVES.search(written)):
         found = _read_path(written, ending, explain=explain)
+    elif explain:
+        found = _read(written, ending, explain=True)
     else:
-        found = _read(written, ending, explain=explain)
+        found = _read_alike(written, ending)
     return follow(rules, shown, found) if rules else found
+
+
+def _read_alike(written: str, ending: str) -> ReleaseTitle:
+    """Releases of one group and show differ in the number alone: what two of them say, the others say with theirs."""
+    counted = _COUNTED.findall(written)
+    if len(counted) != 1:
+        return _read(written, ending, explain=False)
+    before, behind = _COUNTED.split(written)
+    key = (before, behind, ending)
+    known = _ALIKE.get(key)
+    number = int(counted[0])
+    if isinstance(known, ReleaseTitle):
+        return replace(known, episodes=(number,))
+    found = _read(written, ending, explain=False)
+    if known is True:
+        _ALIKE[key] = _is_said_by_all(found, number, *key) and found
+    elif known is None:
+        if len(_ALIKE) >= _MOST_ALIKE:
+            _ALIKE.clear()
+        # Most titles come once: only a second one is worth more than to be read.
+        _ALIKE[key] = True
+    return found
+
+
+def _is_said_by_all(found: ReleaseTitle, number: int, before: str, behind: str, ending: str) -> bool:
+    """Whether another number in its place tells no more than which episode it is: a large one, or one with a zero in front."""
+    other = _LARGE if number < _TWO_DIGITS else _SMALL
+    beside = _read(f"{before}{other:02}{behind}", ending, explain=False)
+    alone = (found.episodes, beside.episodes) == ((number,), (other,))
+    return alone and replace(beside, episodes=found.episodes) == found
 
 
 def _read(written: str, ending: str, *, explain: bool) -> ReleaseTitle:
     if site := _SITE.match(written):
         written = written[site.end() :]
+    if written.startswith(("アニメ", "TVアニメ")):
+        written = _QUOTED.sub(r"\1", written)
+    if written.startswith("★"):
+        written = _STARRED.sub(r"[\1] ", written)
     if written.startswith("[["):
         written = written[1:]
     if " " not in written and written.count("+") > 1 and ("[" not in written or _ENCODED.search(written)):
@@ -89,7 +139,7 @@ def _read_path(written: str, ending: str, *, explain: bool) -> ReleaseTitle:
     if _SCRAMBLED.fullmatch(name):
         found = ReleaseTitle(container=found.container)
     elif _NUMBER_FIRST.match(name):
-        found = replace(found, title=None, titles=())
+        found = replace(found, title=None, titles=(), written=())
     for folder in folders[: -_MOST_FOLDERS - 1 : -1]:
         above = _read_folder(folder)
         signed = above.group is not None and found.group is None
@@ -100,7 +150,7 @@ def _read_path(written: str, ending: str, *, explain: bool) -> ReleaseTitle:
             # A folder for a season: the series is the folder above it, and a small number counts its episodes.
             sure = found.episodes and found.episodes[0] < _LARGE_NUMBER
             left = () if sure else found.doubts
-            found = replace(_filled(found, above), title=None, titles=(), doubts=left)
+            found = replace(_filled(found, above), title=None, titles=(), written=(), doubts=left)
         elif above.title is None or above.title.lower() not in _NO_NAME:
             found = _filled(found, above)
     return found
@@ -110,7 +160,9 @@ def _read_folder(name: str) -> ReleaseTitle:
     """A folder is no episode: a number in its name belongs to the name, if nothing tells of a release."""
     found = _read(name, "", explain=False)
     if found.episodes and found.title and not (found.seasons or found.source or found.resolution or found.group):
-        return replace(found, title=name.strip(), titles=(name.strip(),), episodes=(), is_batch=False)
+        return replace(
+            found, title=name.strip(), titles=(name.strip(),), written=(name.strip(),), episodes=(), is_batch=False
+        )
     return found
 
 
@@ -120,6 +172,7 @@ def _filled(found: ReleaseTitle, above: ReleaseTitle) -> ReleaseTitle:
         found,
         title=named.title,
         titles=named.titles,
+        written=named.written,
         season=found.season if found.season is not None else above.season,
         seasons=found.seasons or above.seasons,
         part=found.part or above.part,
@@ -147,6 +200,7 @@ def _result(draft: TitleDraft, found: tuple[str, ...]) -> ReleaseTitle:
     return ReleaseTitle(
         title=names.best_of(found),
         titles=found,
+        written=names.read_written(draft),
         season=draft.seasons[0] if draft.seasons else None,
         seasons=draft.seasons,
         part=draft.part,

@@ -84,11 +84,15 @@ class TitleRule:
     """The larger goes first."""
     _condition: Any = field(init=False, repr=False, compare=False)
     _parse: Any = field(init=False, repr=False, compare=False)
+    _captured: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """The fields that `parse` captures by their names."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_condition", _compiled("condition", self.condition))
         object.__setattr__(self, "_parse", _compiled("parse", self.parse))
-        captured = {*self._parse.groupindex, *map(str, range(self._parse.groups + 1))}
+        named = self._parse.groupindex
+        object.__setattr__(self, "_captured", tuple(name for name in named if name in _FIELDS))
+        captured = {*named, *map(str, range(self._parse.groups + 1))}
         for name, value in self.fields.items():
             if name not in _FIELDS:
                 raise InvalidRule(f"fields.{name}", f"there is no such field; there are {', '.join(_FIELDS)}")
@@ -100,9 +104,9 @@ class TitleRule:
         if not self.fields and not captured & _FIELDS.keys():
             raise InvalidRule("fields", "the rule says nothing: capture a field by its name, or give one a value")
 
-    def concerns(self, text: str) -> bool:
-        """Whether the rule looks at a title at all."""
-        return bool(self._condition.search(text))
+    def fits(self, text: str) -> bool:
+        """Whether both of its patterns are found in a title; of others it says nothing."""
+        return self._condition.search(text) is not None and self._parse.search(text) is not None
 
     def apply(self, text: str, found: ReleaseTitle) -> ReleaseTitle | None:
         """What the title says by this rule, the rest as it was found; None if the rule does not fit."""
@@ -111,7 +115,7 @@ class TitleRule:
         match = self._parse.search(text)
         if not match:
             return None
-        said = {name: match[name] for name in self._parse.groupindex if name in _FIELDS}
+        said = {name: match[name] for name in self._captured}
         said |= {
             name: _REFERENCE.sub(lambda one: _capture(match, one[1]), value) for name, value in self.fields.items()
         }
@@ -123,11 +127,13 @@ class TitleRule:
                 except ValueError:
                     # It captured something else than this field can hold: the rule was written for other titles.
                     return None
-        why = Finding("rule", match[0], f"the rule {self.name!r} says {', '.join(changes)}", match.start())
-        findings = (why, *found.findings) if found.findings else ()
+        findings = found.findings
+        if findings:
+            why = f"the rule {self.name!r} says {', '.join(changes)}"
+            findings = (Finding("rule", match[0], why, match.start()), *findings)
         # The author of a rule knows what the numbers mean.
         doubts = () if changes.keys() & {"season", "episodes"} else found.doubts
-        return replace(found, **changes, doubts=doubts, rule=self.name, findings=findings)
+        return replace(found, **changes, written=(), doubts=doubts, rule=self.name, findings=findings)
 
 
 def follow(rules: Iterable[TitleRule], text: str, found: ReleaseTitle) -> ReleaseTitle:

@@ -1,10 +1,11 @@
-"""In which script a name is written, and in which language as far as its letters tell."""
+"""In which script a name is written, in which language as far as its letters tell, and Chinese in one script."""
 
 from __future__ import annotations
 
 import re
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from typing import Final, NamedTuple
 
 from kurabito.titles.romaji import is_romaji
@@ -60,6 +61,22 @@ def script_of(text: str) -> Script:
         if pattern.search(text):
             return script
     return Script.LATIN if LATIN_LETTER.search(text) and not _FOREIGN.search(text) else Script.OTHER
+
+
+@lru_cache(maxsize=16_384)
+def simplified(text: str) -> str:
+    """The text with simplified Chinese letters, to compare names; Japanese ones stay, unless they are traditional ones too.
+
+    >>> simplified("釀酒師們的夜")
+    '酿酒师们的夜'
+    """
+    return text if text.isascii() else text.translate(_simplified_forms())
+
+
+@cache
+def _simplified_forms() -> dict[int, str]:
+    lines = files("kurabito.titles").joinpath("han.txt").read_text(encoding="utf-8").splitlines()
+    return {ord(pair[0]): pair[1] for line in lines if not line.startswith("#") for pair in line.split()}
 
 
 def _language(text: str, script: Script) -> str | None:

@@ -44,6 +44,8 @@ _PART_OF_SEASON: Final = re.compile(
     rf"{SKIPPED}+[\s,:-]{{0,3}}(?:(?:Part|Cour|パート)[ .]?(\d)(?![\w])|(\d)(?:nd|rd|th)[ .]Cour(?!\w)|第\s?{_HAN_COUNT}\s?クール)",
     re.I,
 )
+# Without a season before it, only where it can be no name.
+_COUR: Final = re.compile(r"(?<=[\s.])(\d)(?:st|nd|rd|th)[ .]Cour(?![A-Za-z])")
 _FOLLOWING: Final = re.compile(r"\s?(-{1,2}|~|to|and|[,&+/ .])[\s&]*(?:S|Season )?(\d{1,2})", re.I)
 _THROUGH: Final = frozenset(["-", "--", "~", "to"])
 _SHORT_MARK: Final = re.compile(r"s(?<![a-z0-9].)\d")
@@ -72,6 +74,9 @@ def read_season(draft: TitleDraft) -> None:
     if draft.seasons and draft.part is None and (part := _PART_OF_SEASON.search(draft.text)):
         draft.part = han_number(part[3]) if part[3] else int(part[1] or part[2])
         draft.take(part.start(), part.end(), "season", "a part of a season", mark=SKIPPED)
+    if "Cour" in draft.text and draft.part is None and (cour := _COUR.search(draft.text)):
+        draft.part = int(cour[1])
+        draft.take(cour.start(), cour.end(), "season", "a part of a season", mark=SKIPPED)
 
 
 def _is_marked(text: str) -> bool:

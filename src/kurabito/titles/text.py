@@ -22,10 +22,11 @@ _FOREIGN_LETTER: Final = re.compile(r"[^\W\d_\x00-\u024f]")
 LATIN_LETTER: Final = re.compile("[A-Za-z\u00c0-\u024f]")
 LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]")
 
-# Where an underscore or a dot joins a name to the same name in another script.
+# Where an underscore or a dot joins a name to the same name in another script. Between blanks it is the slash that no file
+# name can have.
 _MOST_JOINTS: Final = 2
 """With more underscores, and not one blank, they are the blanks."""
-_JOINTS: Final = re.compile(f"(?<=[{CJK}!?~。])[_·](?=[A-Za-z])|(?<=[A-Za-z!?.])[_·](?=[{CJK}])")
+_JOINTS: Final = re.compile(f"(?<=[{CJK}!?~。])[_·](?=[A-Za-z])|(?<=[A-Za-z!?.])[_·](?=[{CJK}])|(?<=\\S) _ (?=\\S)")
 
 # `[03[1080p]`: a slip that hides the episode.
 _UNCLOSED: Final = re.compile(r"\[(\d{1,4}(?:v\d)?)(?=\[)", re.I)
@@ -57,3 +58,12 @@ def is_foreign(text: str) -> bool:
 def fold(text: str) -> str:
     """The letters and digits alone, without case: two names that differ in nothing else are the same."""
     return "".join(LETTER_OR_DIGIT.findall(unicodedata.normalize("NFKC", text).casefold()))
+
+
+def storable(text: str) -> str:
+    r"""The text without what no database holds: NUL and lone halves of surrogate pairs.
+
+    >>> storable("蔵\x00\ud83d人")
+    '蔵人'
+    """
+    return text.encode("utf-8", "ignore").decode().replace("\x00", "")

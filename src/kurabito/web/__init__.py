@@ -5,12 +5,16 @@
     forms.py         what was typed, what it means, and what is wrong with it at which field
     tone.py          which colour a status has
     words.py         messages, moments and numbers in the reader's language; languages.py has the catalogues in locales/
+    service_routes.py what the pages of services have in common: add, change, test, remove
     reasons.py       which message says a reason; names.py names of files as they can be shown
     preferences.py   the language and the light that a reader chose
-    failures.py      the page of an error
+    failures.py      the page of an error; path_map_lines.py path mappings as a form has them
     addresses.py     paths below the base path; assets.py serves static/
 
 A page decides nothing: health and status come from the domain, and the API answers with the same words.
+
+service_routes.py what pages of services have in common: media servers, destinations of notifications
+settings/         the settings, and what else a keeper decides about the program itself
 """
 
 from __future__ import annotations
@@ -18,21 +22,25 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi import APIRouter, FastAPI
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kurabito.access import LoginLimit, Passwords, Sessions
 from kurabito.clock import Clock, SystemClock
+from kurabito.maintenance.notices import NoticeBoard
 from kurabito.maintenance.wal import WalMaintenance
 from kurabito.protocol.planes import Planes
 from kurabito.runtime import Queue
 from kurabito.settings import Origin
+from kurabito.site.routing import add_routers
 from kurabito.thumbnails.metrics import ThumbnailMetrics
 from kurabito.web import assets, failures
 from kurabito.web.addresses import Addresses
-from kurabito.web.home import now
 from kurabito.web.pages import Pages
 from kurabito.web.preferences import PreferenceLinks
-from kurabito.web.system import login, reference, system, tasks
+from kurabito.web.system import login, now, reference, system, tasks
+from kurabito.web.system.task_names import NameTasks, no_names
 
 __all__ = ["create_web"]
 
@@ -49,15 +57,20 @@ def create_web(
     log: WalMaintenance | None = None,
     thumbnails: Callable[[], Awaitable[ThumbnailMetrics]] | None = None,
     troubles: Callable[[], Mapping[str, str]] = dict,
-    further: Sequence[Callable[[Pages], APIRouter]] = (),
+    others: Sequence[Callable[[Pages], APIRouter]] = (),
+    name_tasks: NameTasks = no_names,
+    home: Callable[[Pages], APIRouter] | None = None,
+    board: NoticeBoard | None = None,
     waiting: Callable[[], Awaitable[int]] | None = None,
+    is_new: Callable[[], Awaitable[bool]] = login.never,
     base_path: str = "",
     clock: Clock | None = None,
 ) -> FastAPI:
     """The pages over one open queue, to be mounted at `/` behind the gate.
 
-    `further` are pages over other parts of the product, each made with what renders them all. `waiting` counts what waits for
-    a person; the navigation says it on every page.
+    `name_tasks` says what tasks are called. `home` is the first page, `others` are pages over other parts of the product, each made with what renders them all.
+    While the installation `is_new`, who logs in is led to its set-up.
+    The navigation of every page says how many notices are on the `board`, and how many matches are `waiting` for a person.
     `settings` and `openapi` are asked each time they are shown, so that the pages can be made before either is complete.
     """
     addresses = Addresses(base_path)
@@ -67,19 +80,39 @@ def create_web(
     web.add_middleware(PreferenceLinks, addresses=addresses)
     failures.install(web, pages)
 
-    async def count(request: Request) -> None:
-        if waiting is not None:
-            request.state.waiting = await waiting()
-
-    for routes in (
-        now.router(pages, queue),
-        tasks.router(pages, queue),
+    first = () if home is None else (home(pages),)
+    pages_of_all = (
+        now.router(pages, queue, name_tasks),
+        tasks.router(pages, queue, name_tasks),
         system.router(pages, queue, planes, settings=settings, log=log, thumbnails=thumbnails, troubles=troubles),
         reference.router(pages, openapi),
-        *(make(pages) for make in further),
-    ):
-        web.include_router(routes, dependencies=[Depends(count)])
-    # Without navigation.
-    web.include_router(login.router(pages, sessions=sessions, passwords=passwords, limit=login_limit))
-    web.include_router(assets.router(files))
+        *(make(pages) for make in others),
+    )
+    # The first page asks for all notices, and so knows how many there are.
+    for routers, notices in ((first, None), (pages_of_all, board)):
+        for page in (route for router in routers for route in router.routes):
+            if isinstance(page, Route):
+                page.app = _WithCounts(page.app, waiting, notices)
+    way_in = login.router(pages, sessions=sessions, passwords=passwords, limit=login_limit, is_new=is_new)
+    without = way_in, assets.router(files)
+    add_routers(web, (*first, *pages_of_all, *without))
     return web
+
+
+class _WithCounts:
+    """A page that is told how much waits for a person, before it is shown."""
+
+    def __init__(self, page: ASGIApp, matches: Callable[[], Awaitable[int]] | None, board: NoticeBoard | None) -> None:
+        self._page = page
+        self._matches = matches
+        self._board = board
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        state = scope.setdefault("state", {})
+        if self._matches is not None:
+            state["waiting"] = await self._matches()
+        if self._board is not None:
+            if scope["method"] != "GET":
+                self._board.recount()
+            state["needs_you"] = await self._board.count()
+        await self._page(scope, receive, send)

@@ -19,9 +19,9 @@ class Addresses:
         return self.base_path or "/"
 
     def to(self, path: str, /, **query: object) -> str:
-        """The address of a path of ours; a query value that is None is left out."""
+        """The address of a path of ours; a query value that is None is left out, a list is there with each of its values."""
         given = {name: value for name, value in query.items() if value is not None}
-        return f"{self.base_path}{path}" + (f"?{urlencode(given)}" if given else "")
+        return f"{self.base_path}{path}" + (f"?{urlencode(given, doseq=True)}" if given else "")
 
     def here(self, request: Request, /, **changes: str | None) -> str:
         """The address that was asked for, with some of its query changed; None takes a value out."""

@@ -63,7 +63,7 @@ class Assets:
 
 
 def router(assets: Assets) -> APIRouter:
-    """The files, and the icon that browsers look for by themselves."""
+    """The files, and the icon that browsers look for unasked."""
     routes = APIRouter()
 
     @routes.get("/static/{name}")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from email.parser import BytesParser
 from enum import StrEnum
 from typing import Any, ClassVar, Final, Self, TypeVar
 from urllib.parse import parse_qs
@@ -22,6 +23,7 @@ CHECKED: Final = "yes"
 """What a ticked box sends."""
 _MOST_FIELDS: Final = 400
 _BETWEEN: Final = re.compile("[,;\N{FULLWIDTH COMMA}\N{IDEOGRAPHIC COMMA}\N{FULLWIDTH SEMICOLON}]")
+_WHOLE: Final = re.compile(r"-?[0-9]{1,9}")
 _DECIMAL: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -120,6 +122,16 @@ async def fields_of(request: Request) -> dict[str, str]:
     return {name: values[-1] for name, values in (await values_of(request)).items()}
 
 
+def uploaded(content_type: str, body: bytes) -> bytes:
+    """The file of a form that has one; raises InvalidInput where there is none."""
+    sent = BytesParser().parsebytes(b"Content-Type: " + content_type.encode("latin-1") + b"\r\n\r\n" + body)
+    for part in sent.walk():
+        content = part.get_payload(decode=True) if part.get_filename() else None
+        if isinstance(content, bytes) and content:
+            return content
+    raise InvalidInput("file", "no file was sent; choose one", refused(InputReason.NONE_CHOSEN))
+
+
 def one_of(kind: type[Choice], name: str, text: str) -> Choice:
     """The choice that a field stands for; raises InvalidInput."""
     try:
@@ -135,6 +147,15 @@ def count_of(name: str, text: str, most: int = 100_000) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) > most:
         raise InvalidInput(
             name, f"must be a number from 0 to {most:,}", refused(InputReason.NUMBER, least=0, most=most)
+        )
+    return int(text)
+
+
+def whole_of(name: str, text: str, least: int, most: int) -> int:
+    """The number in a field, which may be below zero; raises InvalidInput."""
+    if not _WHOLE.fullmatch(text.strip()) or not least <= int(text) <= most:
+        raise InvalidInput(
+            name, f"must be a number from {least:,} to {most:,}", refused(InputReason.NUMBER, least=least, most=most)
         )
     return int(text)
 

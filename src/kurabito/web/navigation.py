@@ -2,29 +2,55 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+from itertools import groupby
 from typing import Final, NamedTuple
 
 
+class NavigationGroup(StrEnum):
+    """What stands together in the navigation, from its top to its end."""
+
+    COLLECTION = "collection"
+    """What a keeper comes for."""
+    MANAGE = "manage"
+    """What fills the collection and keeps it in order."""
+    SYSTEM = "system"
+    """The program itself."""
+
+
 class NavigationEntry(NamedTuple):
-    """A page in the navigation; its title is the message `<name>.nav`."""
+    """A page in the navigation; its title is the message `<name>.nav`, its picture the symbol of this name in `icons.html`."""
 
     name: str
     path: str
+    group: NavigationGroup = NavigationGroup.MANAGE
+    also: tuple[str, ...] = ()
+    """Other paths whose pages belong to it."""
+    on_bar: bool = False
+    """Whether a phone has it in the bar at its lower edge; the others are one tap away."""
+
+    def leads_to(self, path: str) -> bool:
+        """Whether this entry is the one for the page at a path."""
+        own = path == self.path or (self.path != "/" and path.startswith(f"{self.path}/"))
+        return own or any(path == other or path.startswith(f"{other}/") for other in self.also)
 
 
 NAVIGATION: Final = (
-    NavigationEntry("now", "/"),
-    NavigationEntry("tasks", "/tasks"),
+    NavigationEntry("home", "/", NavigationGroup.COLLECTION, on_bar=True),
+    NavigationEntry("series", "/series", NavigationGroup.COLLECTION, on_bar=True),
+    NavigationEntry("calendar", "/calendar", NavigationGroup.COLLECTION, ("/metadata",), on_bar=True),
+    NavigationEntry("library", "/library", NavigationGroup.COLLECTION, ("/adoption", "/imports")),
+    NavigationEntry("downloads", "/downloads", NavigationGroup.COLLECTION, ("/history",), on_bar=True),
     NavigationEntry("following", "/following"),
-    NavigationEntry("search", "/search"),
     NavigationEntry("wanted_list", "/wanted"),
-    NavigationEntry("calendar", "/calendar"),
-    NavigationEntry("series", "/series"),
-    NavigationEntry("downloads", "/downloads"),
+    NavigationEntry("search", "/search"),
     NavigationEntry("rules", "/rules"),
-    NavigationEntry("library", "/library"),
-    NavigationEntry("matches", "/matches"),
-    NavigationEntry("duplicates", "/duplicates"),
-    NavigationEntry("system", "/system"),
-    NavigationEntry("docs", "/docs"),
+    NavigationEntry("matches", "/matches", also=("/questions",)),
+    NavigationEntry("duplicates", "/duplicates", also=("/trash",)),
+    NavigationEntry("tasks", "/now", NavigationGroup.SYSTEM, ("/tasks",)),
+    NavigationEntry("system", "/system", NavigationGroup.SYSTEM),
+    NavigationEntry("settings", "/settings", NavigationGroup.SYSTEM, ("/notifications",)),
+    NavigationEntry("docs", "/docs", NavigationGroup.SYSTEM),
 )
+
+GROUPS: Final = tuple((group, tuple(entries)) for group, entries in groupby(NAVIGATION, key=lambda entry: entry.group))

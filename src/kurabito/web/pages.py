@@ -21,9 +21,9 @@ from kurabito.thumbnails.keys import media_type_of
 from kurabito.web.addresses import Addresses
 from kurabito.web.assets import Assets
 from kurabito.web.languages import catalogues, with_code
-from kurabito.web.navigation import NAVIGATION
+from kurabito.web.navigation import GROUPS
 from kurabito.web.preferences import THEMES, language_of, theme_of
-from kurabito.web.system.stored import shown_payload, shown_result
+from kurabito.web.system.payloads import shown_payload, shown_result
 from kurabito.web.tone import tone_of
 from kurabito.web.words import Words
 
@@ -45,7 +45,7 @@ def _templates() -> Environment:
     templates.globals.update(
         languages=catalogues(),
         media_type_of=media_type_of,
-        navigation=NAVIGATION,
+        navigation_groups=GROUPS,
         payload_of=shown_payload,
         seconds=lambda count: timedelta(seconds=count),
         result_of=shown_result,
@@ -92,7 +92,10 @@ class Pages:
                 say=words.say,
                 theme=theme_of(request),
                 this=self.addresses.here(request),
-                waiting_for_reader=getattr(request.state, "waiting", 0),
+                counts_of={
+                    "home": getattr(request.state, "needs_you", 0),
+                    "matches": getattr(request.state, "waiting", 0),
+                },
                 words=words,
                 **values,
             )

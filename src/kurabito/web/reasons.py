@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final
 
+from kurabito.access.reasons import SecurityReason
 from kurabito.catalog.states import DoubtReason, FilterReason
+from kurabito.downloads.connections.model import ConnectionReason
 from kurabito.downloads.items import TransferDetail
 from kurabito.downloads.paths.tests import PathReason
 from kurabito.downloads.profiles.score import UnwantedReason
@@ -16,6 +18,8 @@ from kurabito.maintenance.wal import CheckpointReason
 from kurabito.placements.adoption.reasons import AdoptionReason
 from kurabito.placements.plans.reasons import PlanReason
 from kurabito.reasons import InputReason, Reason
+from kurabito.settings.problems import SettingReason
+from kurabito.settings.verdicts import VerdictReason
 
 _SECTIONS: Final[Mapping[type[StrEnum], str]] = {
     FilterReason: "filter_reason",
@@ -25,6 +29,10 @@ _SECTIONS: Final[Mapping[type[StrEnum], str]] = {
     PathReason: "path_reason",
     TransferDetail: "transfer",
     InputReason: "input",
+    SettingReason: "setting_reason",
+    SecurityReason: "security_reason",
+    ConnectionReason: "connection_reason",
+    VerdictReason: "setting_verdict",
     PlanReason: "plan_reason",
     AdoptionReason: "adoption_reason",
     SearchReason: "search_reason",

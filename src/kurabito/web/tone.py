@@ -6,13 +6,17 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
+from kurabito.attention import Severity
 from kurabito.catalog.states import SeriesState
 from kurabito.downloads.health.downloaders import DownloaderHealth
 from kurabito.downloads.health.progress import DownloadProgressState
+from kurabito.downloads.history.entry import HistoryKind
 from kurabito.feeds.health import FeedHealth
 from kurabito.feeds.raw_items import RawStatus
 from kurabito.indexers.model import IndexerHealth
 from kurabito.library.status import LibraryStatus
+from kurabito.media_servers.model import MediaServerHealth
+from kurabito.notifications.model import DeliveryStatus, DestinationHealth
 from kurabito.protocol.deletion import LogState
 from kurabito.protocol.leased.retries import FilingStatus
 from kurabito.runtime import TaskState
@@ -40,6 +44,12 @@ TONES: Final[Mapping[type[StrEnum], Mapping[str, Tone]]] = {
         TaskState.SUCCEEDED: Tone.GOOD,
         TaskState.DEAD: Tone.BAD,
         TaskState.CANCELLED: Tone.OFF,
+    },
+    Severity: {
+        Severity.OK: Tone.GOOD,
+        Severity.NOTICE: Tone.ACTIVE,
+        Severity.WARNING: Tone.WARNING,
+        Severity.BROKEN: Tone.BAD,
     },
     LibraryStatus: {
         LibraryStatus.REMOVING: Tone.ACTIVE,
@@ -73,8 +83,26 @@ TONES: Final[Mapping[type[StrEnum], Mapping[str, Tone]]] = {
         IndexerHealth.LIMITED: Tone.WARNING,
         IndexerHealth.FAILING: Tone.BAD,
     },
+    DestinationHealth: {
+        DestinationHealth.OFF: Tone.OFF,
+        DestinationHealth.NEW: Tone.WAITING,
+        DestinationHealth.HEALTHY: Tone.GOOD,
+        DestinationHealth.FAILING: Tone.BAD,
+    },
+    DeliveryStatus: {
+        DeliveryStatus.RETRYING: Tone.WARNING,
+        DeliveryStatus.SENT: Tone.GOOD,
+        DeliveryStatus.FAILED: Tone.BAD,
+    },
+    MediaServerHealth: {
+        MediaServerHealth.OFF: Tone.OFF,
+        MediaServerHealth.NEW: Tone.WAITING,
+        MediaServerHealth.HEALTHY: Tone.GOOD,
+        MediaServerHealth.FAILING: Tone.BAD,
+    },
     FeedHealth: {
         FeedHealth.PAUSED: Tone.OFF,
+        FeedHealth.FINISHED: Tone.OFF,
         FeedHealth.FAILING: Tone.BAD,
         FeedHealth.NEW: Tone.WAITING,
         FeedHealth.INCOMPLETE: Tone.WARNING,
@@ -94,6 +122,17 @@ TONES: Final[Mapping[type[StrEnum], Mapping[str, Tone]]] = {
         DownloaderHealth.HEALTHY: Tone.GOOD,
         DownloaderHealth.UNREACHABLE: Tone.BAD,
         DownloaderHealth.DISABLED: Tone.OFF,
+    },
+    HistoryKind: {
+        HistoryKind.SEEN: Tone.WAITING,
+        HistoryKind.TAKEN: Tone.ACTIVE,
+        HistoryKind.SENT: Tone.ACTIVE,
+        HistoryKind.COMPLETED: Tone.GOOD,
+        HistoryKind.PLACED: Tone.GOOD,
+        HistoryKind.UPGRADED: Tone.GOOD,
+        HistoryKind.FAILED: Tone.BAD,
+        HistoryKind.CANCELLED: Tone.OFF,
+        HistoryKind.DELETED: Tone.OFF,
     },
     DownloadProgressState: {
         DownloadProgressState.PENDING: Tone.WAITING,

@@ -60,6 +60,10 @@ class Words:
         """A name that others gave, whatever it is made of."""
         return shown_name(name)
 
+    def text(self, text: str) -> Markup:
+        """A text of several lines that others wrote, whatever it is made of."""
+        return Markup("\n").join(map(shown_name, text.splitlines()))
+
     def site(self, url: str) -> str:
         """The site of a URL, without what only its owner should see."""
         return urlsplit(url).netloc.rpartition("@")[2]
@@ -99,9 +103,16 @@ class Words:
         """A length of time in the largest unit that says something."""
         seconds = int(length.total_seconds())
         for unit, size in _UNITS:
-            if seconds >= 2 * size:
+            # A minute is one; an hour and a half is still said in minutes.
+            if seconds >= (size if unit == "minutes" else 2 * size):
                 return self.say(f"time.{unit}", length=seconds // size)
         return self.say("time.seconds", length=seconds)
+
+    def length(self, length: timedelta) -> str:
+        """How long a film lasts, as players say it: 23:40 or 1:52:09."""
+        minutes, seconds = divmod(round(length.total_seconds()), 60)
+        hours, minutes = divmod(minutes, 60)
+        return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
     def reason(self, reason: Reason[WaitReason]) -> Markup:
         """What a task waits for."""

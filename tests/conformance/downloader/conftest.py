@@ -24,6 +24,7 @@ import httpx2
 import libtorrent as lt
 import pytest
 import pytest_asyncio
+from tests.support.waiting import PATIENCE
 
 from kurabito.downloads.client import DownloaderClient
 from kurabito.downloads.clients.embedded import EmbeddedOptions
@@ -33,7 +34,6 @@ from kurabito.downloads.items import DownloadItem, DownloadStatus, TransferStatu
 from kurabito.http import Outbound
 
 TLS = httpcore2.default_ssl_context()
-PATIENCE = 30.0
 PIECE = 16 * 1024
 USER, PASSWORD = "kura", "s3cret-of-the-test"
 

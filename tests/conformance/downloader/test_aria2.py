@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import pytest
 from tests.conformance.downloader.conftest import PASSWORD, Aria2, Rig
+from tests.support.waiting import PATIENCE
 
 from kurabito.downloads.clients.aria2 import Aria2Client
 from kurabito.downloads.clients.native_ids import NativeIds
@@ -62,7 +63,7 @@ async def until(
     aria2: Aria2, gid: str, is_so: Callable[[dict[str, Any]], bool], release: Release | None = None
 ) -> dict[str, Any]:
     """What aria2 says of a download once it is so."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while True:
             entry: dict[str, Any] = await aria2.ask("aria2.tellStatus", gid)
             if is_so(entry):

@@ -16,6 +16,7 @@ from xml.sax.saxutils import escape
 
 import httpx2
 import pytest
+from tests.support.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from tests.conformance.downloader.conftest import Release, Swarm
@@ -53,7 +54,7 @@ class Life:
         return {download["title"]: download for download in listed}
 
     async def until(self, title: str, *statuses: str) -> dict[str, Any]:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while (found := (await self.downloads()).get(title, {})).get("status") not in statuses:
                 await asyncio.sleep(0.05)
             return found
@@ -158,7 +159,7 @@ async def test_serve_downloads_by_itself_and_goes_on_where_it_was_after_a_kill(
 
 async def arrives(life: Life, release: Release, port: int) -> None:
     """Wait until it is there; whoever was turned away by the seeder would wait long before it asks again."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while (found := (await life.downloads())[release.name])["status"] != "completed":
             assert found["status"] == "downloading", found
             release.handle.connect_peer(("127.0.0.1", port))

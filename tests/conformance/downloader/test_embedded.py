@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import libtorrent as lt
 import pytest
 import pytest_asyncio
+from tests.support.waiting import PATIENCE
 
 from kurabito.app.built_in_downloader import embedded_options
 from kurabito.downloads.clients.embedded import EmbeddedClient, EmbeddedOptions
@@ -40,7 +41,7 @@ async def client(tmp_path: Path, outbound: Outbound, options: EmbeddedOptions) -
 
 
 async def until(client: EmbeddedClient, name: str, **like: object) -> DownloadStatus:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while True:
             for status in await client.query_status([name]):
                 if all(getattr(status, part) == value for part, value in like.items()):
@@ -72,7 +73,7 @@ async def test_a_plain_file_that_broke_off_goes_on_where_it_was(
         # The second piece breaks off, and the host is away for a while.
         swarm.pieces_before_break = 1
         await client.add_torrents([item])
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while swarm.pieces_before_break is not None:
                 await asyncio.sleep(0.02)
         status = await until(client, name)
@@ -109,7 +110,7 @@ async def test_how_far_a_file_is_that_comes_whole_is_known_from_its_declared_siz
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/Kura.bin"
         name = hash_of_url(url)
         await client.add_torrents([DownloadItem(url, str(tmp_path / "1"))])
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while (await until(client, name)).progress < 0.4:
                 await asyncio.sleep(0.02)
         half = await until(client, name)
@@ -175,7 +176,7 @@ async def test_links_in_a_torrent_lead_nowhere(client: EmbeddedClient, swarm: Sw
     )
     assert [result.status for result in results] == [ItemStatus.REJECTED, ItemStatus.ACCEPTED]
     assert "a link" in str(results[0].reason)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while (await until(client, evil.hash)).status is TransferStatus.DOWNLOADING:
             await asyncio.sleep(0.02)
     assert list(outside.iterdir()) == []
@@ -206,7 +207,7 @@ async def handshake(port: int, info_hash: str) -> tuple[bytes, dict[bytes, Any]]
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     can_extend = bytes([0, 0, 0, 0, 0, 0x10, 0, 0])
     writer.write(b"\x13BitTorrent protocol" + can_extend + bytes.fromhex(info_hash) + b"-TT0000-" + bytes(12))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         reserved = (await reader.readexactly(68))[20:28]
         while True:
             length = int.from_bytes(await reader.readexactly(4), "big")
@@ -225,7 +226,7 @@ async def test_a_port_that_is_taken_is_told_of_and_keeps_no_download_waiting(
         await client.add_torrents([DownloadItem(release.magnet, str(tmp_path / "1"))])
         # Peers are found all the same.
         await until(client, release.hash, status=TransferStatus.COMPLETED)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while "the port for peers is in use" not in caplog.text:
                 await asyncio.sleep(0.05)
 
@@ -254,7 +255,7 @@ async def test_its_user_decides_how_much_it_does_at_once(
     async with EmbeddedClient(tmp_path / "notes", outbound, options) as client:
         items = [DownloadItem(swarm.put("x.torrent", one.torrent), str(tmp_path / one.name)) for one in absent]
         await client.add_torrents(items)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while [one.detail for one in await client.query_status([one.hash for one in absent])].count("queued") != 1:
                 await asyncio.sleep(0.05)
 

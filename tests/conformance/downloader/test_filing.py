@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support.planes import register
+from tests.support.waiting import PATIENCE
 
 from kurabito.dataplane.inspections import InspectionWork
 from kurabito.dataplane.leasing.runner import LeasedWork, Runner
@@ -51,7 +55,14 @@ class Core:
     def __init__(self, database: Database, plane: Database, library: Path) -> None:
         self.library = library
         self._database = database
-        self._loop = FilingLoop(database, Path("/nowhere"), reserve=0, refuse=refuse_nothing)
+        self._loop = FilingLoop(
+            database,
+            Path("/nowhere"),
+            reserve=0,
+            refuse=refuse_nothing,
+            picture=lambda _: None,
+            note_placed=lambda _, __: None,
+        )
         works: tuple[LeasedWork[Any], ...] = (InspectionWork(), PlacementWork())
         register(plane)
         self._runners: list[Runner[Any]] = [Runner(plane, work, name="plane") for work in works]
@@ -72,6 +83,11 @@ class Core:
 
         self._database.write_blocking(write)
 
+    def outcomes(self) -> set[tuple[Any, ...]]:
+        """How the placements ended: status, method, error."""
+        sql = "SELECT DISTINCT status, method, error_code FROM placements"
+        return set(self._database.read_blocking(lambda conn: conn.all(sql)))
+
     async def file(self) -> None:
         """Go on until nothing is left to do."""
         while await self._loop.step():
@@ -80,9 +96,8 @@ class Core:
                     pass
 
 
-@pytest.fixture
-def core(url: str, tmp_path: Path) -> Iterator[Core]:
-    library = tmp_path / "anime"
+@contextmanager
+def opened(url: str, library: Path) -> Iterator[Core]:
     library.mkdir()
     database, plane = open_database(url), open_database(url, rights=DATA_PLANE)
     database.open()
@@ -92,6 +107,28 @@ def core(url: str, tmp_path: Path) -> Iterator[Core]:
     yield Core(database, plane, library)
     plane.close()
     database.close()
+
+
+@pytest.fixture
+def core(url: str, tmp_path: Path) -> Iterator[Core]:
+    with opened(url, tmp_path / "anime") as core:
+        yield core
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder that a test may mount another file system at."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=False, capture_output=True)
+
+
+def mount(command: list[str | Path]) -> None:
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE)
+    except (FileNotFoundError, subprocess.CalledProcessError) as problem:
+        pytest.skip(f"this machine does not let a test mount: {problem} {getattr(problem, 'stderr', '')}")
 
 
 async def test_a_torrent_ends_as_a_named_file_and_seeds_on(every_program: EveryProgram, core: Core) -> None:
@@ -166,3 +203,59 @@ async def test_a_batch_and_a_film_end_as_their_names_and_the_rest_stays(
     assert {path: path.read_bytes() for path in core.library.rglob("*") if path.is_file()} == expected
     # One file with the download, which goes on seeding.
     assert {path.stat().st_nlink for path in expected} == {2}
+
+
+async def bring_one(every_program: EveryProgram, core: Core, downloads: Path) -> list[tuple[Rig, str, Path, Path]]:
+    """Have each program download an episode to these folders, and file it: its program and hash, where it lies, where it belongs."""
+    filed: list[tuple[Rig, str, Path, Path]] = []
+
+    async def arrive(rig: Rig) -> None:
+        program = rig.program.name.value
+        show = f"Sumi {program} {downloads.parent.name}"
+        release = rig.swarm.release(f"[Kura] {show} - 01 [1080p].mkv")
+        await rig.client.add_torrents([DownloadItem(release.magnet, str(downloads / program))])
+        (status,) = await rig.until_complete(release)
+        assert status.content_path is not None
+        assert status.files
+        core.complete(core.follow(show), 1, release.name, status)
+        source = Path(status.content_path) / status.files[0].path
+        assert source.read_bytes() == release.content
+        filed.append((rig, release.hash, source, core.library / f"{show}/Season 01/{show} S01E01.mkv"))
+
+    downloads.mkdir()
+    await every_program.keeps(arrive)
+    await core.file()
+    return filed
+
+
+async def test_on_two_file_systems_a_torrent_ends_as_a_copy_and_seeds_on(
+    every_program: EveryProgram, disk: Path, tmp_path: Path
+) -> None:
+    mount(["mount", "-t", "tmpfs", "tmpfs", disk])
+    with opened(f"sqlite:///{tmp_path / 'filing.db'}", disk / "anime") as core:
+        filed = await bring_one(every_program, core, tmp_path / "downloads")
+        assert core.outcomes() == {("completed", "copy", None)}
+    assert {path for path in disk.rglob("*") if path.is_file()} == {target for _, _, _, target in filed}
+    for rig, known, source, target in filed:
+        assert target.read_bytes() == source.read_bytes()
+        assert not target.samefile(source)
+        await rig.until(known, status=TransferStatus.COMPLETED)
+        await rig.client.delete_torrent(known, True)
+
+
+async def test_where_a_name_cannot_be_given_safely_nothing_is_filed_and_the_torrent_seeds_on(
+    every_program: EveryProgram, disk: Path, tmp_path: Path
+) -> None:
+    """exFAT by FUSE has neither links nor moves that replace nothing: whatever was put there could replace a file unseen."""
+    image = tmp_path / "image"
+    image.touch()
+    os.truncate(image, 32 << 20)
+    mount(["mkfs.exfat", image])
+    mount(["mount", "-t", "exfat-fuse", "-o", "loop", image, disk])
+    with opened(f"sqlite:///{tmp_path / 'filing.db'}", disk / "anime") as core:
+        filed = await bring_one(every_program, core, disk / "downloads")
+        assert core.outcomes() == {("failed", None, "LINK_UNSUPPORTED")}
+    assert [path for path in core.library.rglob("*") if path.is_file()] == []
+    for rig, known, _, _ in filed:
+        await rig.until(known, status=TransferStatus.COMPLETED)
+        await rig.client.delete_torrent(known, True)

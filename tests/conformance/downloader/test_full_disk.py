@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.downloads.clients.embedded import EmbeddedClient, EmbeddedOptions
 from kurabito.downloads.items import DownloadItem, DownloadStatus, TransferDetail, TransferStatus
@@ -38,7 +39,7 @@ def tiny(tmp_path: Path) -> Iterator[Path]:
 async def until(client: EmbeddedClient, name: str, **like: object) -> DownloadStatus:
     seen: DownloadStatus | None = None
     try:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 for seen in await client.query_status([name]):
                     if all(getattr(seen, part) == value for part, value in like.items()):
@@ -49,7 +50,7 @@ async def until(client: EmbeddedClient, name: str, **like: object) -> DownloadSt
 
 
 async def waits_for_room(client: EmbeddedClient, name: str) -> DownloadStatus:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while (status := await until(client, name)).detail != TransferDetail.NO_ROOM:
             await asyncio.sleep(0.05)
     return status

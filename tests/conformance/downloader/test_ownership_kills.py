@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 import httpcore2
 import httpx2
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.app.compose.downloads import DownloadParts, open_downloads
 from kurabito.app.compose.feeds import FeedParts, open_feeds
@@ -200,7 +201,7 @@ class Household:
             if task.state is not TaskState.SUCCEEDED
         ]:
             for task in waiting:
-                done = await self.queue.wait(task.id, timeout=90)
+                done = await self.queue.wait(task.id, timeout=PATIENCE)
                 assert done.state == "succeeded", done.last_error
 
     async def two_good_polls(self) -> None:
@@ -276,7 +277,7 @@ class Household:
 
 async def answers(program: Program) -> None:
     """Wait until the service of a program is there."""
-    async with httpx2.AsyncClient(trust_env=False) as http, asyncio.timeout(60):
+    async with httpx2.AsyncClient(trust_env=False) as http, asyncio.timeout(PATIENCE):
         while True:
             with suppress(httpx2.HTTPError):
                 await http.get(f"http://127.0.0.1:{program.service_port}/health")

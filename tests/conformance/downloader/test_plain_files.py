@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
+from tests.support.waiting import PATIENCE
 
 from kurabito.downloads.clients.embedded import EmbeddedClient, EmbeddedOptions
 from kurabito.downloads.clients.sources import hash_of_url
@@ -95,7 +96,7 @@ async def client(tmp_path: Path, outbound: Outbound, unused_port: int) -> AsyncI
 
 
 async def ended(client: EmbeddedClient, host: Host) -> DownloadStatus:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while True:
             (status,) = await client.query_status([hash_of_url(host.url)])
             if status.status is not TransferStatus.DOWNLOADING:

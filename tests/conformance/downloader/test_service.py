@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import pytest
 import pytest_asyncio
+from tests.support.waiting import PATIENCE
 
 from kurabito.http import Outbound
 from kurabito.http.errors import BadStatus
@@ -172,7 +173,7 @@ async def test_a_secret_that_is_wrong_is_told_to_the_keeper_in_the_words_of_the_
 
 
 async def complete(http: httpx2.AsyncClient, hash: str) -> None:  # noqa: A002
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while True:
             (status,) = (await http.get("/downloads", params={"hashes": hash})).json()["statuses"]
             if status["status"] == "completed":

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import httpx2
 import pytest
 from pydantic import SecretStr
+from tests.support.waiting import PATIENCE
 
 from kurabito.downloads.clients.factory import ClientName
 from kurabito.downloads.clients.sources import hash_of_url
@@ -83,7 +84,7 @@ async def service(program: Aria2, state: Path) -> AsyncIterator[Service]:
     token = Credentials.kept_in(state / "downloaders" / "aria2" / "credentials.json").token
     bearer = {"Authorization": f"Bearer {token}"}
     try:
-        async with httpx2.AsyncClient(base_url=url, headers=bearer, trust_env=False, timeout=30) as http:
+        async with httpx2.AsyncClient(base_url=url, headers=bearer, trust_env=False, timeout=PATIENCE) as http:
             yield Service(process, http)
     finally:
         process.kill()
@@ -163,7 +164,7 @@ async def kill_and_check(aria2: Aria2, swarm: Swarm, tmp_path: Path, seed: int, 
 
 
 async def complete(http: httpx2.AsyncClient, name: str) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while True:
             (status,) = (await http.get("/downloads", params={"hashes": name})).json()["statuses"]
             if status["status"] == "completed":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
@@ -19,6 +20,7 @@ from tests.support.indexers import (
     error,
     jackett_item,
     prowlarr_item,
+    prowlarr_magnet,
     standing_in,
 )
 
@@ -34,6 +36,7 @@ from kurabito.indexers.errors import (
     IndexerRefused,
     IndexerUnreadable,
 )
+from kurabito.indexers.pages import ask_each
 from kurabito.indexers.port import MOST_PAGES, MOST_RESULTS, Indexer, SearchKind, SearchQuery
 from kurabito.indexers.search_feed import SearchFeed
 from kurabito.indexers.torznab import Torznab, TorznabSettings
@@ -102,6 +105,16 @@ async def test_prowlarr_says_what_a_result_is_by_its_enclosure(outbound: Outboun
     assert release.download_type is DownloadType.TORRENT
 
 
+async def test_the_magnet_links_of_prowlarr_lead_through_it_too(outbound: Outbound) -> None:
+    def respond(_path: str, query: dict[str, str]) -> Answered:
+        return Answered(caps() if query["t"] == "caps" else channel(prowlarr_magnet(server.url(), 7)))
+
+    async with standing_in(respond) as server:
+        (item,) = (await torznab(outbound, server).search(SHOW)).items
+    assert (item.download_type, item.info_hash) == (DownloadType.TORRENT, f"{7:040x}")
+    assert item.download_url == server.url(f"/1/download?apikey={KEY}&link=bWFn7&file=Kura")
+
+
 async def test_jackett_gives_magnets_and_hashes_as_attributes(outbound: Outbound) -> None:
     def respond(_path: str, query: dict[str, str]) -> Answered:
         return Answered(caps() if query["t"] == "caps" else channel(jackett_item(server.url(), 7)))
@@ -124,14 +137,24 @@ async def test_a_link_that_redirects_to_a_magnet_gives_the_magnet(outbound: Outb
 
 
 async def test_a_season_and_an_episode_are_said_as_the_indexer_takes_them(outbound: Outbound) -> None:
-    query = SearchQuery(text="Kura", kind=SearchKind.TV, season=2, episode=3)
+    # Titles of this show count on from its first season: its second begins with 13.
+    query = SearchQuery(text="Kura", kind=SearchKind.TV, season=2, episode=15, season_episode=3)
     async with standing_in(of_torznab(Answered(channel()))) as server:
         await torznab(outbound, server).search(query)
-        await torznab(outbound, server).search(replace(query, kind=SearchKind.MOVIE, season=None, episode=None))
-    shows, films = (asked for _, asked in server.asked if asked["t"] != "caps")
-    assert (shows["t"], shows["q"], shows["season"], shows["ep"]) == ("tvsearch", "Kura", "2", "3")
+        await torznab(outbound, server).search(SearchQuery(text="Kura", kind=SearchKind.MOVIE))
+    plain, numbered, films = (asked for _, asked in server.asked if asked["t"] != "caps")
+    assert (plain["t"], plain["q"], "season" in plain) == ("tvsearch", "Kura 15", False)
+    assert (numbered["t"], numbered["q"], numbered["season"], numbered["ep"]) == ("tvsearch", "Kura", "2", "3")
     # It offers no search for films, so they are looked for by their text.
     assert (films["t"], films["q"], films["cat"], films["apikey"]) == ("search", "Kura", "2000,5000", KEY)
+
+
+async def test_only_one_spelling_costs_the_request_for_season_and_episode(outbound: Outbound) -> None:
+    query = SearchQuery(text="蔵人", also=("Kurabito", "Brewer"), kind=SearchKind.TV, season=1, episode=3)
+    async with standing_in(of_torznab(Answered(channel()))) as server:
+        await ask_each(torznab(outbound, server).search, query.each())
+    asked = [(one["q"], one.get("season")) for _, one in server.asked if one["t"] != "caps"]
+    assert asked == [("蔵人 03", None), ("Kurabito 03", None), ("Kurabito", "1"), ("Brewer 03", None)]
 
 
 async def test_pages_are_asked_for_until_one_is_not_full(outbound: Outbound) -> None:
@@ -175,6 +198,17 @@ async def test_a_rate_limit_says_when_to_come_back(outbound: Outbound) -> None:
     assert (limited.value.retry_after, limited_site.value.retry_after) == (120.0, 120.0)
 
 
+@pytest.mark.parametrize(
+    ("header", "most"), [("999999999", 86_400), ("Wed, 21 Oct 2099 07:28:00 GMT", 86_400), ("-5", 0), ("soon", 0)]
+)
+async def test_no_indexer_keeps_us_away_for_years(outbound: Outbound, header: str, most: int) -> None:
+    answer = Answered(error(429, "Indexer is disabled"), "429 Too Many Requests", {"retry-after": header})
+    async with standing_in(of_torznab(answer)) as server:
+        with pytest.raises(IndexerLimited) as limited:
+            await torznab(outbound, server).search(SHOW)
+    assert (limited.value.number, (limited.value.retry_after or 0) <= most) == (429, True)
+
+
 async def test_a_private_host_has_to_be_allowed(outbound: Outbound) -> None:
     async with standing_in(of_torznab(Answered(channel()))) as server:
         with pytest.raises(HostNotAllowed):
@@ -190,8 +224,10 @@ async def test_each_site_is_read_in_its_own_shape(outbound: Outbound, key: str) 
     assert isinstance(release, Release)
     assert (release.names[0].shown, release.episodes) == ("Yoru no Kurabito", (7,))
     assert release.download_type in (DownloadType.TORRENT, DownloadType.MAGNET)
-    if key != "acgrip":
+    if key not in ("acgrip", "bangumi_moe"):
         assert release.identity.release_key == HASH
+    if key in ("bangumi_moe", "tokyotosho"):
+        assert item.size_bytes == (639_212_749 if key == "bangumi_moe" else round(609.6 * 2**20))
     if key == "nyaa":
         assert (item.seeders, item.leechers, item.size_bytes) == (4, 3, round(609.6 * 2**20))
 
@@ -199,13 +235,80 @@ async def test_each_site_is_read_in_its_own_shape(outbound: Outbound, key: str) 
 async def test_a_site_gets_what_it_can_look_for(outbound: Outbound) -> None:
     async with standing_in(lambda _path, _query: Answered(b"</channel></rss>")) as server:
         tosho = site(outbound, server, "tokyotosho")
-        assert (await tosho.search(SearchQuery(text="Kura! & 蔵人 [1080p]", episode=7))).items == ()
+        query = SearchQuery(text="Kura! & 蔵人 [1080p]", episode=19, season_episode=7, season=2)
+        assert (await tosho.search(query)).items == ()
         assert (await tosho.search(SearchQuery(text="蔵人"))).items == ()
         await site(outbound, server, "bangumi_moe").search(SearchQuery(text="蔵人/2期"))
     assert server.asked == [
-        ("/rss.php", {"terms": "Kura 1080p 07"}),
+        ("/rss.php", {"terms": "Kura 1080p 19"}),
+        ("/rss.php", {"terms": "Kura 1080p S02E07"}),
         ("/rss/search/%E8%94%B5%E4%BA%BA%2F2%E6%9C%9F", {}),
     ]
+
+
+HOSTILE = """<item><title>&lt;script&gt;alert(1)&lt;/script&gt; [Kura] Yoru - 07</title><guid>javascript:alert(1)</guid>
+<link>{url}</link><enclosure url="{url}" length="99999999999999999999999" type="application/x-bittorrent" />
+<torznab:attr name="seeders" value="99999999999999999999" /><torznab:attr name="peers" value="-3" />
+<torznab:attr name="infohash" value="{hash}" /><pubDate>Mon, 99 Foo 20211 99:99:99</pubDate></item>"""
+
+
+@pytest.mark.parametrize(
+    "url", ["file:///etc/passwd", "ftp://nas/x", "javascript:alert(1)", "data:text/html,x", "//evil", ""]
+)
+async def test_what_a_link_may_not_be_is_no_link(outbound: Outbound, url: str) -> None:
+    item = HOSTILE.format(url=url, hash="z" * 9_000)
+    async with standing_in(of_torznab(Answered(channel(item)))) as server:
+        for indexer in indexers(outbound, server):
+            items = (await indexer.search(SHOW)).items
+            for one in items:
+                assert (one.download_url or "http://").startswith(("http://", "https://"))
+                assert (one.seeders, one.info_hash) == (None, None)
+
+
+async def test_attributes_and_categories_without_end_are_cut(outbound: Outbound) -> None:
+    many = "".join(f'<category id="{one}" name="{"x" * 300}" />' for one in range(2_500))
+    large = caps().replace(b'<category id="2000" name="Movies" />', many.encode())
+    trackers = "".join(f"&amp;tr=http%3A%2F%2Ft{one}.example" for one in range(10_000))
+    magnet = f'<torznab:attr name="magneturl" value="magnet:?xt=urn:btih:{HASH}{trackers}" />'
+    attributes = '<torznab:attr name="x" value="y" />' * 10_000
+    item = jackett_item("http://127.0.0.1", 7).replace("</item>", f"{attributes}</item>")
+    huge = re.sub('<torznab:attr name="magneturl" [^>]*>', magnet, item)
+    async with standing_in(
+        lambda _path, query: Answered(large if query.get("t") == "caps" else channel(huge, item))
+    ) as server:
+        indexer = torznab(outbound, server)
+        assert len((await indexer.caps()).categories) <= 1_000
+        for one in (await indexer.search(SHOW)).items:
+            assert len(one.download_url or "") <= 100_000
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "text", [b"<caps>" * 2_000_000, b"<caps><categories>" * 500_000 + b"</caps>"], ids=["caps", "lists"]
+)
+async def test_beginnings_without_an_end_take_no_time(outbound: Outbound, text: bytes) -> None:
+    async with standing_in(lambda _path, _query: Answered(text)) as server:
+        with pytest.raises(IndexerUnreadable):
+            await torznab(outbound, server).caps()
+
+
+async def test_an_indexer_that_leads_elsewhere_does_not_lead_inside(outbound: Outbound) -> None:
+    """Another host is not trusted because the indexer's own is."""
+    reached: list[str] = []
+
+    def inside(path: str, _query: dict[str, str]) -> Answered:
+        reached.append(path)
+        return Answered(caps())
+
+    async with standing_in(inside) as other:
+        there = other.url("/admin").replace("127.0.0.1", "127.0.0.2")
+        async with standing_in(
+            lambda _path, _query: Answered(status="302 Found", headers={"location": there})
+        ) as server:
+            for indexer in indexers(outbound, server):
+                with pytest.raises((IndexerError, OutboundError)):
+                    await indexer.search(SHOW)
+    assert reached == []
 
 
 def indexers(outbound: Outbound, server: StandIn) -> list[Indexer]:

@@ -25,7 +25,7 @@ from kurabito.protocol.deletion import TRASH_FOLDER
 EXAMPLE = Path(__file__).parents[3] / "examples" / "plane-node"
 KEPT = ("VER", "REG", "LEASE", "JOB", "PROGRESS", "PATH", "SCAN", "IGNORE", "MOVE", "CAND", "HASH", "DELETE", "TRASH")
 """The families of rules about what it does."""
-LEFT_OUT = frozenset({"REG-5", "REG-6", "SCAN-11", "TRASH-6"})
+LEFT_OUT = frozenset({"REG-5", "REG-6", "SCAN-11", "DELETE-14", "TRASH-6"})
 """What a plane may do and this one does not, as its README says."""
 NOT_ITS_OWN = frozenset({"no check looks at it yet"})
 OURS = (sys.executable, "-m", "kurabito.cli", "dataplane")

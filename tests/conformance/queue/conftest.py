@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Any, TypeVar
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.clock import ManualClock
 from kurabito.runtime.events import TaskEvent
@@ -19,8 +20,6 @@ from kurabito.runtime.tasks.intake import PreparedTask, prepare
 from kurabito.wakeup import Bell
 
 T = TypeVar("T")
-
-PATIENCE = 20.0
 
 
 class Hands:

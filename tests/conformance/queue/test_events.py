@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.clock import SECOND, ManualClock, to_datetime
 from kurabito.errors import InvalidInput
@@ -93,7 +94,7 @@ async def test_a_stream_waits_for_what_comes(queue: Queue, hands: Hands) -> None
     await asyncio.wait({next_event}, timeout=0.01)
     assert not next_event.done()
     task = await queue.enqueue("work")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         assert (await next_event).task_id == task.id
 
 

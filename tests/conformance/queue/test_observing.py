@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.clock import SECOND, ManualClock, from_datetime, to_datetime
 from kurabito.errors import InvalidInput
@@ -201,7 +202,10 @@ async def test_a_finished_task_need_not_be_waited_for(queue: Queue, hands: Hands
 @pytest.mark.parametrize("end", sorted(TERMINAL))
 async def test_waiting_ends_when_the_task_does(queue: Queue, hands: Hands, end: TaskState) -> None:
     task = await queue.enqueue("work")
-    waiters = [asyncio.create_task(queue.wait(task.id)), asyncio.create_task(queue.wait(str(task.id), timeout=60))]
+    waiters = [
+        asyncio.create_task(queue.wait(task.id)),
+        asyncio.create_task(queue.wait(str(task.id), timeout=PATIENCE)),
+    ]
     claim = await hands.claim_one()
     await asyncio.wait(waiters, timeout=0.01)
     assert not any(waiter.done() for waiter in waiters)
@@ -209,7 +213,7 @@ async def test_waiting_ends_when_the_task_does(queue: Queue, hands: Hands, end: 
         await queue.cancel(task.id)
     else:
         await hands.settle(claim, Success() if end is TaskState.SUCCEEDED else Failure("broken", permanent=True))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         assert [record.state for record in await asyncio.gather(*waiters)] == [end, end]
 
 
@@ -218,14 +222,14 @@ async def test_many_can_wait_each_for_its_own_task(queue: Queue, hands: Hands) -
     waiters = [asyncio.create_task(queue.wait(task.id)) for task in tasks]
     for claim in await hands.claim("work"):
         await hands.settle(claim)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         assert [record.id for record in await asyncio.gather(*waiters)] == [task.id for task in tasks]
 
 
 async def test_waiting_gives_up_after_its_time(queue: Queue, clock: ManualClock) -> None:
     task = await queue.enqueue("work")
     waiter = asyncio.create_task(queue.wait(task.id, timeout=0.05))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while not waiter.done():
             clock.advance(1)
             await asyncio.wait({waiter}, timeout=0.01)

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.clock import to_datetime
 from kurabito.db import leases
@@ -392,13 +393,13 @@ async def test_the_loop_runs_by_itself_and_ends_when_told(desk: Desk) -> None:
     scans = ScanQueueService(desk.queue, desk.reconciler)
     async with Worker(desk.queue, Registry(), concurrency=1):
         task_id = await scans.submit_task(1, HIGH)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while not (claimed := await desk.plane.begin()):
                 desk.clock.advance(1)
                 await asyncio.sleep(0.01)
         assert [task.no_worker for task in await desk.queue.list(task_type=SCAN)] == [False]
         await desk.plane.finish(claimed[0])
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while (await desk.task(task_id)).status is not TaskStatus.COMPLETED:
                 desk.clock.advance(1)
                 await asyncio.sleep(0.01)

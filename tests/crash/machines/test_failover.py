@@ -166,6 +166,7 @@ async def test_work_goes_on_when_a_read_only_server_takes_writes_again(single: C
             while not asking.refused:
                 await asyncio.sleep(0.01)
         assert (await queue.counts_by_state())[TaskState.SUCCEEDED], "reading goes on"
+        # The workers of a real server are refused for longer than their lease.
         await asyncio.sleep(3.0)
         single.ask("ALTER SYSTEM RESET default_transaction_read_only")
         single.ask("SELECT pg_reload_conf()")

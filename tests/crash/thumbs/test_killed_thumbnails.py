@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.db import Connection, Database, leases, migrate, open_database
 from kurabito.db.migrate import PRODUCT
@@ -183,7 +184,7 @@ def test_the_process_that_decodes_dies_with_the_one_that_asked(tmp_path: Path) -
     asking.send_signal(signal.SIGKILL)
     asking.wait()
     asking.stdout.close()
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while is_alive(decoder):
         assert time.monotonic() < until
         time.sleep(0.01)

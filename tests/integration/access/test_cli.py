@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from tests.support.waiting import PATIENCE
 from typer.testing import CliRunner
 
 from kurabito.access import Keys, Passwords, Scope, Sessions
@@ -193,7 +194,7 @@ def test_on_a_terminal_the_password_is_asked_for_twice_and_never_shown(url: str,
         # They differ, and it asks anew; leaving changes nothing.
         shown += _answer(terminal, b"New password: ", b"\x03")
     shown += _rest(terminal)
-    assert (process.wait(timeout=30) != 0) == bool(code)
+    assert (process.wait(timeout=PATIENCE) != 0) == bool(code)
     assert b"correct" not in shown
     assert code or within(url, lambda database: Passwords(database).fits("correct horse"))
     assert not code or not Path(url.removeprefix("sqlite:///")).exists()

@@ -18,6 +18,7 @@ import uvicorn
 from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
+from tests.support.waiting import PATIENCE
 
 from kurabito.access import Principal
 from kurabito.access import Scope as Right
@@ -132,7 +133,7 @@ async def serving(
             site_of(queue, live, meter, settings, outbound, acting=acting) as site,
             listening(site, live) as address,
             httpx2.AsyncClient(
-                base_url=address, headers={"X-Api-Key": KEY}, timeout=60, limits=limits, verify=TLS
+                base_url=address, headers={"X-Api-Key": KEY}, timeout=PATIENCE, limits=limits, verify=TLS
             ) as http,
         ):
             yield Site(address, queue, live, meter, http)
@@ -156,7 +157,7 @@ async def site_of(
         actor = asyncio.create_task(metadata.actor.run()) if acting else None
         yield build_site(
             settings,
-            open_product(settings, queue, feeds=feeds, metadata=metadata, downloads=downloads),
+            open_product(settings, queue, feeds=feeds, metadata=metadata, downloads=downloads, outbound=outbound),
             access,
             live,
             meter,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.runtime import Registry, TaskRecord, TaskState, Worker
 
@@ -69,7 +70,7 @@ async def test_the_agent_is_killed_and_another_goes_on_where_it_was(
             said = (await asyncio.to_thread(first.communicate))[0].splitlines()
             assert [line.rsplit(" ", 1)[1] for line in said] == ["1"]
         with agent(site, tmp_path, "work") as second:
-            answer = (await asyncio.to_thread(question.communicate, timeout=60))[0].splitlines()
+            answer = (await asyncio.to_thread(question.communicate, timeout=PATIENCE))[0].splitlines()
             assert second.stdout is not None
             began = await asyncio.to_thread(second.stdout.readline)
     assert int(began.rsplit(" ", 1)[1]) >= 4
@@ -95,7 +96,7 @@ async def test_the_agent_stops_its_tool_when_the_task_is_cancelled(
         await site.queue.cancel(task.id)
         # Long before the tool would have ended by itself.
         assert "stopped: lease_lost" in await asyncio.to_thread(worker.stdout.readline)
-        answer, _ = await asyncio.to_thread(question.communicate, timeout=60)
+        answer, _ = await asyncio.to_thread(question.communicate, timeout=PATIENCE)
     assert "cancelled" in answer
 
 

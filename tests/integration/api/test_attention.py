@@ -43,13 +43,17 @@ async def test_a_feed_that_fails_is_named_until_it_is_paused(site: Site) -> None
     assert "feed_failing" not in await items(site)
     await change(site, "UPDATE subscriptions SET failures = 3, error_code = 'timed_out' WHERE id = :id", id=made["id"])
     found = (await items(site))["feed_failing"]
+    key = found.pop("key")
     assert found == {
         "code": "feed_failing",
         "severity": "warning",
         "facts": {"id": made["id"], "name": "Shows", "failures": 3, "error_code": "timed_out"},
         "since": None,
-        "action": {"id": "open_subscription", "target": made["id"]},
+        "action": {"id": "fetch_feed", "target": made["id"]},
+        "is_hidden": False,
     }
+    await change(site, "UPDATE subscriptions SET failures = 4 WHERE id = :id", id=made["id"])
+    assert (await items(site))["feed_failing"]["key"] == key
     await site.http.patch(f"{API}/subscriptions/{made['id']}", json={"is_enabled": False})
     assert "feed_failing" not in await items(site)
 
@@ -69,7 +73,7 @@ async def test_a_downloader_that_is_silent_is_named_since_it_was_seen(site: Site
     await change(site, "UPDATE service_modules SET last_seen_at = last_seen_at - 3600000000")
     found = (await items(site))["downloader_unreachable"]
     assert found["facts"] == {"id": module, "name": "box", "waiting": 0, "has_more": False}
-    assert found["action"] == {"id": "open_downloader", "target": module}
+    assert found["action"] == {"id": "ask_downloaders", "target": module}
     assert found["since"] is not None
 
 
@@ -125,3 +129,72 @@ async def test_a_library_without_a_data_plane_and_a_folder_without_a_match_are_n
     assert found["data_plane_missing"]["action"] == {"id": "start_data_plane", "target": None}
     assert (found["matches_open"]["severity"], found["matches_open"]["facts"]) == ("notice", {"count": 1})
     assert list(found)[-1] == "matches_open"
+    # Most names are known once the index is there.
+    assert found["index_missing"]["action"] == {"id": "fetch_index", "target": None}
+
+
+async def test_what_is_hidden_comes_back_when_it_changes_and_when_it_comes_again(site: Site) -> None:
+    feed = {"name": "Shows", "url": "https://feeds.example/rss"}
+    made = (await site.http.post(f"{API}/subscriptions", json=feed)).json()
+
+    async def fail(failures: int, code: str | None) -> dict[str, Any]:
+        values = {"id": made["id"], "failures": failures, "code": code}
+        await change(site, "UPDATE subscriptions SET failures = :failures, error_code = :code WHERE id = :id", **values)
+        return (await items(site)).get("feed_failing", {})
+
+    async def hide(key: str, *, is_hidden: bool = True) -> int:
+        return (await site.http.put(f"{API}/attention/{key}", json={"is_hidden": is_hidden})).status_code
+
+    key = (await fail(3, "timed_out"))["key"]
+    assert await hide(key) == 204
+    assert (await fail(9, "timed_out"))["is_hidden"]
+    assert not (await fail(9, "bad_status"))["is_hidden"]
+    assert await hide(key) == 404
+    assert not (await fail(9, "timed_out"))["is_hidden"]
+    assert await hide(key) == 204
+    assert await hide(key, is_hidden=False) == 204
+    assert not (await fail(9, "timed_out"))["is_hidden"]
+    assert await hide(key) == 204
+    assert await fail(0, None) == {}
+    assert not (await fail(3, "timed_out"))["is_hidden"]
+
+
+async def test_a_release_that_is_not_taken_unasked_is_asked_about(site: Site) -> None:
+    await change(
+        site, "INSERT INTO series (id, title, state, created_at, updated_at) VALUES (1, 'Yoru', 'followed', 1, 1)"
+    )
+    episode = "INSERT INTO episodes (id, series_id, kind, number, created_at, updated_at) VALUES (1, 1, 'tv', 1, 1, 1)"
+    await change(site, episode)
+    search = "INSERT INTO wanted_searches (episode_id, searches, outcome, next_at) VALUES (1, 1, 'too_large', 1)"
+    await change(site, search)
+    found = (await items(site))["releases_ask"]
+    assert (found["facts"], found["action"]["id"]) == ({"count": 1}, "open_wanted")
+    page = await site.http.get("/matches", headers={"Accept": "text/html"})
+    assert 'id="asked-room"' in page.text
+    await change(site, "UPDATE episodes SET state = 'downloading'")
+    assert "releases_ask" not in await items(site)
+
+
+async def test_downloads_that_failed_or_stand_still_are_counted_while_their_episodes_are_wanted(site: Site) -> None:
+    for statement in (
+        "INSERT INTO series (id, title, kind, created_at, updated_at) VALUES (1, 'The Lantern', 'tv', :now, :now)",
+        "INSERT INTO episodes (id, series_id, kind, number, created_at, updated_at) VALUES (1, 1, 'tv', 1, :now, :now)",
+        (
+            "INSERT INTO anime_links (id, release_key, series_id, episode_id, title, url, download_type, created_at) "
+            "VALUES (1, 'k', 1, 1, 'The Lantern - 01', 'magnet:?xt=1', 'magnet', :now)"
+        ),
+        (
+            "INSERT INTO downloads (id, link_id, status, queued_at, created_at, updated_at) "
+            "VALUES (1, 1, 'failed', :now, :now, :now)"
+        ),
+    ):
+        await change(site, statement)
+    found = await items(site)
+    assert found["downloads_failed"]["facts"] == {"count": 1}
+    await change(site, "UPDATE downloads SET status = 'downloading', progressed_at = :now - 8000000000, peers = 0")
+    found = await items(site)
+    assert "downloads_failed" not in found
+    assert found["downloads_stalled"]["action"] == {"id": "open_downloads", "target": None}
+    await change(site, "UPDATE downloads SET status = 'failed'")
+    await change(site, "UPDATE episodes SET state = 'have'")
+    assert "downloads_failed" not in await items(site)

@@ -126,7 +126,7 @@ async def test_an_indexer_that_is_asked_too_often_rests(site: Site, prowlarr: St
         await site.http.post(f"/api/v1/indexers/{limited['id']}/test")
     attention = (await site.http.get("/api/v1/attention")).json()["items"]
     assert [one["action"] for one in attention if one["code"] == "indexer_failing"] == [
-        {"id": "open_indexers", "target": limited["id"]}
+        {"id": "test_indexer", "target": limited["id"]}
     ]
 
 
@@ -241,6 +241,19 @@ async def test_a_key_reaches_no_answer_whatever_an_indexer_sends(site: Site, cap
     assert seventh["url"] == f"magnet:?xt=urn:btih:{7:040x}&tr=udp%3A%2F%2Fopen.example%3A80"
 
 
+async def test_a_link_to_another_program_of_the_same_machine_is_not_followed(site: Site) -> None:
+    async with standing_in(lambda _path, _query: Answered(b"done")) as other:
+
+        def respond(_path: str, query: dict[str, str]) -> Answered:
+            return Answered(caps() if query["t"] == "caps" else channel(prowlarr_item(other.url(), 7)))
+
+        async with standing_in(respond) as server:
+            await add(site, server.url("/api"))
+            found = (await site.http.get("/api/v1/search", params={"q": "Yoru"})).json()["items"]
+            grabbed = await site.http.post("/api/v1/releases/grab", json={"key": found[0]["key"]})
+        assert (grabbed.status_code, other.asked) == (422, [])
+
+
 async def test_a_series_is_searched_for_in_its_spellings(site: Site, prowlarr: StandIn) -> None:
     await add(site, prowlarr.url("/1/api"))
     found = (await site.http.get("/api/v1/search", params={"q": "Yoru no Kurabito"})).json()["items"]
@@ -252,8 +265,14 @@ async def test_a_series_is_searched_for_in_its_spellings(site: Site, prowlarr: S
     prowlarr.asked.clear()
     reply = await site.http.get("/api/v1/search", params={"series_id": series["id"], "episode": 3})
     assert reply.status_code == 200, reply.text
-    asked = [query["q"] for _, query in prowlarr.asked]
-    assert asked == ["Yoru no Kurabito 15", "夜の蔵人 15", "Kurabito of the Night 15"]
+    asked = [(query["q"], query.get("ep")) for _, query in prowlarr.asked]
+    # Titles count on from an earlier season, which season and episode do not.
+    assert asked == [
+        ("Yoru no Kurabito 15", None),
+        ("Yoru no Kurabito", "3"),
+        ("夜の蔵人 15", None),
+        ("Kurabito of the Night 15", None),
+    ]
     assert (await site.http.get("/api/v1/search")).status_code == 422
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.library.loop import Reconciler
 from kurabito.library.removal import LibraryRemoval
@@ -37,7 +38,7 @@ async def remove(site: Site, task_id: str) -> TaskRecord:
     registry = Registry()
     LibraryRemoval(site.queue).join(registry)
     async with Worker(site.queue, registry, grace=0.0):
-        return await site.queue.wait(UUID(task_id), timeout=60)
+        return await site.queue.wait(UUID(task_id), timeout=PATIENCE)
 
 
 async def test_a_library_is_made_shown_changed_and_let_go(site: Site, library: int, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import date
@@ -177,13 +178,13 @@ async def test_the_sources_say_how_they_are_and_what_waits_for_them(site: Site) 
     file = IndexFile(entries, unknown_kinds=2, bad_rows=3)
 
     def fail(conn: Connection) -> None:
-        import_index(conn, file, IndexOrigin.FILE)
         conn.run(
             "INSERT INTO metadata_sources (name, failed_at, error_code, error_message) "
             "VALUES ('bgm', :now, 'timed_out', 'nothing came')"
         )
         conn.run("INSERT INTO metadata (kind, bgm_id, created_at, updated_at) VALUES ('tv', 5, 1, 1)")
 
+    await asyncio.to_thread(import_index, site.queue.database, file, IndexOrigin.FILE)
     await site.queue.database.write(fail)
     answer = (await site.http.get("/api/v1/metadata/sources")).json()
     bgm = next(one for one in answer["sources"] if one["source"] == "bgm")
@@ -201,5 +202,5 @@ async def test_the_sources_say_how_they_are_and_what_waits_for_them(site: Site) 
     attention = (await site.http.get("/api/v1/attention")).json()["items"]
     (failing,) = (one for one in attention if one["code"] == "metadata_source_failing")
     assert failing["facts"] == {"source": "bgm", "failure": "timed_out", "held_back": 1}
-    assert failing["action"] == {"id": "open_metadata_sources", "target": "bgm"}
+    assert failing["action"] == {"id": "sync_metadata", "target": "bgm"}
     assert (await site.http.post("/api/v1/metadata/index/update")).status_code == 202

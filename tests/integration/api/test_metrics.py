@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
+from tests.support.waiting import PATIENCE
+
 from kurabito.api.system.meters import QueueDepth
 from kurabito.api.system.prometheus import Counter, Histogram
 from kurabito.clock import ManualClock
@@ -42,7 +44,7 @@ async def test_tasks_are_counted_by_what_happened_to_them(site: Site, eventually
     async with Worker(site.queue, registry):
         for _ in range(3):
             await site.queue.enqueue("good")
-        dead = await site.queue.wait((await site.queue.enqueue("bad")).id, timeout=30)
+        dead = await site.queue.wait((await site.queue.enqueue("bad")).id, timeout=PATIENCE)
         assert dead.state is TaskState.DEAD
         await eventually(lambda: _dead(site))
         metrics = await scraped(site)

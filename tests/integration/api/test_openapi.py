@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import positive_data_acceptance
+from tests.support.waiting import PATIENCE
 
 from kurabito.runtime import TaskState
 
@@ -160,7 +161,7 @@ async def test_every_state_of_a_task_can_be_counted(quick_site: Site) -> None:
 
 def _explore(url: str, task_id: str) -> None:
     """Send valid and invalid requests to every operation, with ids of no task and of one that is there."""
-    document: Any = schemathesis.openapi.from_url(f"{url}/openapi.json", headers={"X-Api-Key": KEY})
+    document: Any = schemathesis.openapi.from_url(f"{url}/openapi.json", headers={"X-Api-Key": KEY}, timeout=PATIENCE)
     for found in document.get_all_operations():
         operation = found.ok()
         name = operation.definition.raw["operationId"]
@@ -196,6 +197,6 @@ def _send(url: str, cases: Any, **options: Any) -> None:
     )
     @given(case=cases)
     def check(case: Any) -> None:
-        case.call_and_validate(base_url=url, headers={"X-Api-Key": KEY}, timeout=30, **options)
+        case.call_and_validate(base_url=url, headers={"X-Api-Key": KEY}, timeout=PATIENCE, **options)
 
     check()

@@ -7,6 +7,7 @@ import base64
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.runtime import Registry, Worker
 from kurabito.runtime.outcomes import Success
@@ -176,7 +177,7 @@ async def test_bytes_and_tracebacks_are_shown_and_what_is_not_understood_breaks_
     await queue.work.settle([(claimed.tasks[0], Success(b"{broken"))])
     async with Worker(queue, registry):
         for task in (good, bad):
-            await queue.wait(task.id, timeout=30)
+            await queue.wait(task.id, timeout=PATIENCE)
     answer = await quick_site.http.get("/api/v1/tasks")
     assert answer.status_code == 200
     shown = {item["id"]: item for item in answer.json()["items"]}

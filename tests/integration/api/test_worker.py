@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.api.live import Live
 from kurabito.api.tasks.claims import ClaimDesk, ClaimRequest
@@ -209,7 +210,7 @@ async def test_a_claim_gives_up_when_its_time_is_over() -> None:
         assert not waiting.done()
         desk.clock.advance(5.0)
         await asyncio.sleep(0)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         assert await waiting == []
 
 
@@ -218,7 +219,7 @@ async def test_a_claim_is_over_at_once_when_the_server_stops() -> None:
     waiting = desk.waiting(30.0)
     await at_rest(waiting, desk.clock)
     desk.live.end()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         assert await waiting == []
 
 
@@ -229,7 +230,7 @@ async def test_a_claim_is_over_at_once_when_its_client_leaves() -> None:
     await at_rest(waiting, desk.clock)
     left.set()
     wish.stir()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         assert await waiting == []
 
 
@@ -239,7 +240,7 @@ async def test_a_claim_gets_a_scheduled_task_when_it_is_due() -> None:
     waiting = desk.waiting(30.0)
     await at_rest(waiting, desk.clock)
     desk.clock.advance(3.0)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         (claim,) = await waiting
     assert claim.id == asked.id
 

@@ -146,6 +146,7 @@ async def make(desk: Desk, step: tuple[Any, ...]) -> bool:
         "release": corrections.release,
         "rename": lambda one, name: desk.catalog.change(one, {"title": name, "aliases": (Alias(name, 1),)}),
         "offset": lambda one, offset: desk.catalog.change(one, {"episode_offset": offset}),
+        "season": lambda one, season: desk.catalog.change(one, {"season": season}),
         "record": desk.give_record,
         "undo": corrections.undo,
     }
@@ -171,6 +172,7 @@ STEPS = st.lists(
         st.tuples(st.just("release"), LINKS),
         st.tuples(st.just("rename"), SERIES, st.sampled_from(["New Name", "Barley Song"])),
         st.tuples(st.just("offset"), SERIES, st.sampled_from([0, 12, 24])),
+        st.tuples(st.just("season"), SERIES, st.integers(1, 3)),
         st.tuples(st.just("record"), SERIES, st.integers(1, 2)),
         st.tuples(st.just("undo"), SERIES),
     ),
@@ -252,6 +254,23 @@ async def test_a_link_that_was_moved_takes_later_ones_of_its_group_along(desk: D
     feed = desk.subscribe("https://feeds.example/more")
     await desk.bring(feed, item("[Kura] Yeast Garden - 08"), item("[Toji] Yeast Garden - 09"))
     assert desk.all("SELECT series_id FROM anime_links WHERE id > 13 ORDER BY id") == [(3,), (1,)]
+
+
+async def test_a_season_that_is_changed_holds_for_what_comes_later_and_is_undone(desk: Desk) -> None:
+    feed = desk.subscribe()
+    await desk.bring(feed, item("[Kura] Yeast Garden - 01"), item("[Kura] Barley Song S3 - 01"))
+    await desk.catalog.change(1, {"season": 2})
+    await desk.bring(feed, item("[Kura] Yeast Garden S2 - 02"), item("[Kura] Yeast Garden - 03"))
+    assert desk.all("SELECT series_id FROM anime_links ORDER BY id") == [(1,), (2,), (1,), (1,)]
+    # What another series is called beside that season stays its own.
+    await desk.catalog.change(1, {"aliases": (Alias("Barley Song", 2), Alias("Yeast Garden", 2))})
+    assert (await desk.catalog.change(1, {"season": 3})).aliases == (
+        Alias("Barley Song", 2), Alias("Yeast Garden", 2), Alias("Yeast Garden", 3),
+    )  # fmt: skip
+    for _ in range(3):
+        await desk.corrections.undo(1)
+    series = await desk.catalog.get(1)
+    assert (series.season, [(alias.name, alias.season) for alias in series.aliases]) == (1, [("Yeast Garden", 1)])
 
 
 async def test_only_the_last_correction_of_both_series_is_undone(desk: Desk) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from kurabito.catalog import linker, links, series, summaries
 from kurabito.catalog.corrections import changes, files, merge
-from kurabito.catalog.identity import knowledge, questions
+from kurabito.catalog.identity import index_names, knowledge, questions
 from kurabito.catalog.relinks import links as relinks
 from kurabito.db import Connection, Dialect, Query
 from kurabito.feeds import raw_items
@@ -60,18 +60,21 @@ def statements() -> list[tuple[Query, str]]:
         (link[True, False].page, "ix_anime_links_series"),
         (link[False, True].page, "ix_anime_links_held"),
         (link[True, True].page, "ix_anime_links_"),
-        (series._queries().page, "PRIMARY KEY"),
+        (series._queries(is_first=False).page, "PRIMARY KEY"),
         (series._queries("AND state = :state").page, "ix_series_state"),
         (series._queries().aliases, "ix_series_aliases_series"),
         (knowledge.SQL.named, "(folded=?)"),
         (knowledge.SQL.like_romaji, "ix_series_aliases_romaji"),
         (knowledge.SQL.names, "ix_series_aliases_series"),
-        (knowledge.SQL.entries, "PRIMARY KEY (folded=?)"),
+        (index_names.SQL.entries, "PRIMARY KEY (folded=?)"),
+        (index_names.SQL.sounding, "PRIMARY KEY (sound=?)"),
+        (index_names.SQL.seasons, "ix_offline_entries_tmdb"),
+        (knowledge.SQL.series_of_entries, "PRIMARY KEY"),
         (offline._SQL.namesakes, "PRIMARY KEY (folded=?)"),
         (linker._SQL.known_releases, "ix_anime_links_release_episode"),
-        (summaries._SQL.decisions, "ix_anime_links_release_"),
-        (summaries._SQL.progress, "(series_id=? AND kind=?"),
-        (summaries._SQL.followed, "ix_series_"),
+        (summaries.SQL.decisions, "ix_anime_links_release_"),
+        (summaries.SQL.progress, "(series_id=? AND kind=?"),
+        (summaries.SQL.followed, "ix_series_"),
         (linker._SQL.groups, "(folded=?)"),
         (changes._SQL.forget_links, "PRIMARY KEY"),
         (changes._SQL.forget_names, "(folded=? AND kind=?"),
@@ -79,7 +82,7 @@ def statements() -> list[tuple[Query, str]]:
         (merge.SQL.subscriptions, "ix_subscriptions_series"),
         (merge.SQL.identity_questions, "ix_identity_questions_series"),
         (questions.SQL.of_series, "ix_identity_questions_series"),
-        (knowledge.SQL.entries_of_pages, "ix_offline_entries_mikan"),
+        (index_names.SQL.entries_of_pages, "ix_offline_entries_mikan"),
         (relinks.SQL.again, "PRIMARY KEY"),
         (relinks.SQL.beside, "ix_anime_links_release_"),
         (relinks.SQL.states, "PRIMARY KEY"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.corrections.moves import EpisodePlace
@@ -19,8 +20,9 @@ from kurabito.catalog.identity import relink
 from kurabito.catalog.identity.offsets import missing_offset
 from kurabito.catalog.identity.relink import RELINK, Relinker, RelinkTask
 from kurabito.catalog.relinks import sources, store
-from kurabito.catalog.relinks.judge import LinkRange, ProcessJudge, ThreadJudge
+from kurabito.catalog.relinks.judge import ProcessJudge, ThreadJudge
 from kurabito.catalog.relinks.mover import LinkMover
+from kurabito.catalog.relinks.scope import LinkRange, RulePatterns
 from kurabito.catalog.relinks.store import RelinkCause
 from kurabito.catalog.series import Alias
 from kurabito.catalog.title_rules import TitleRules
@@ -75,7 +77,7 @@ async def test_a_rule_moves_what_it_concerns_and_waits_to_be_confirmed(desk: Des
     registry = Registry()
     relinker.join(registry)
     async with Worker(relinker._queue, registry):
-        assert (await relinker._queue.wait(task.id, timeout=30)).state is TaskState.SUCCEEDED
+        assert (await relinker._queue.wait(task.id, timeout=PATIENCE)).state is TaskState.SUCCEEDED
     assert desk.all(PLACES) == [
         ("Barley Song", 1, 1.0, None),
         ("Barley Song", 1, 2.0, "read_again"),
@@ -85,7 +87,7 @@ async def test_a_rule_moves_what_it_concerns_and_waits_to_be_confirmed(desk: Des
     assert await relinker.count_waiting() == 1
     assert await relinker.confirm() == 1
     assert desk.taken.ids == [*taken, 2]
-    again = await relinker.relink(RelinkTask((COUNTS_ON.condition,)))
+    again = await relinker.relink(RelinkTask((RulePatterns.of(COUNTS_ON),)))
     assert (again.read, again.moved) == (2, 0)
 
 
@@ -97,7 +99,7 @@ async def test_processes_judge_many_links(
     await desk.bring(desk.subscribe(), *(item(f"[Kura] Yeast Garden - {number}") for number in numbers))
     await TitleRules(desk.database, desk.intake).add(COUNTS_ON)
     by_processes = Relinker(relinker._queue, desk.taken, url)
-    done = await by_processes.relink(RelinkTask((COUNTS_ON.condition,)))
+    done = await by_processes.relink(RelinkTask((RulePatterns.of(COUNTS_ON),)))
     assert (done.read, done.moved, done.held) == (4, 4, 0)
     assert desk.all(PLACES) == [("Barley Song", 1, float(number), "series_asked") for number in numbers]
     # They work for both ranges at once: only one of them made the series.
@@ -106,11 +108,11 @@ async def test_processes_judge_many_links(
 
 async def test_a_judge_that_is_killed_fails_the_run_with_a_reason(url: str, desk: Desk) -> None:
     judge = ProcessJudge(url)
-    assert (await judge.judge(LinkRange(0, 10))).read == 0
+    assert (await judge.judge(LinkRange(tuple(range(10))))).read == 0
     assert judge._process.pid is not None
     os.kill(judge._process.pid, signal.SIGKILL)
     with pytest.raises(RelinkFailed, match="ended in the middle"):
-        await judge.judge(LinkRange(0, 10))
+        await judge.judge(LinkRange(tuple(range(10))))
     judge.end()
 
 
@@ -118,7 +120,7 @@ async def test_a_judge_is_ended_in_the_middle_of_its_work(url: str, desk: Desk) 
     judge = ProcessJudge(url)
     assert judge._process.pid is not None
     os.kill(judge._process.pid, signal.SIGSTOP)
-    asked = asyncio.create_task(judge.judge(LinkRange(0, 10)))
+    asked = asyncio.create_task(judge.judge(LinkRange(tuple(range(10)))))
     await asyncio.sleep(0)
     judge.end()
     with pytest.raises(RelinkFailed):
@@ -128,7 +130,7 @@ async def test_a_judge_is_ended_in_the_middle_of_its_work(url: str, desk: Desk) 
 async def test_a_link_that_changed_since_it_was_judged_stays(desk: Desk) -> None:
     await desk.bring(desk.subscribe(), item("[Kura] Yeast Garden - 01"), item("[Kura] Barley Song - 02"))
     await TitleRules(desk.database, desk.intake).add(COUNTS_ON)
-    judged = await ThreadJudge(desk.database).judge(LinkRange(0, 10))
+    judged = await ThreadJudge(desk.database).judge(LinkRange(tuple(range(10))))
     assert [(move.link_id, move.series_id) for move in judged.moves] == [(1, 2)]
     await desk.corrections.move(1, place=EpisodePlace(ReleaseKind.TV, 9.0))
     run = desk.database.write_blocking(lambda conn: store.begin(conn, RelinkCause.RULE))
@@ -136,12 +138,58 @@ async def test_a_link_that_changed_since_it_was_judged_stays(desk: Desk) -> None
     assert moved == (0, 0)
 
 
+async def test_what_a_question_holds_goes_where_a_rule_or_a_name_says(desk: Desk, relinker: Relinker) -> None:
+    feed = desk.subscribe()
+    await desk.bring(feed, item("[Toji] Yeast Garden - 01"), item("[Kura] Barley Song (2019) - 03"))
+    await desk.bring(feed, item("[Kura] Yeast Garden (2019) - 01"), item("[Kura] Yeast Garden (2019) [02-03]"))
+    taken = list(desk.taken.ids)
+    held = "SELECT count(*) FROM anime_links WHERE question_id IS NOT NULL"
+    assert desk.all(held) == [(2,)]
+    # Nothing that tells it came: it stays asked.
+    await relinker.relink(RelinkTask())
+    assert desk.all(held) == [(2,)]
+    rule = TitleRule(name="single", condition="2019", parse=r" - (?P<episodes>\d+)", fields={"title": "Barley Song"})
+    await TitleRules(desk.database, desk.intake, relinker.wake).add(rule)
+    await settle(relinker)
+    assert desk.all(PLACES)[2] == ("Barley Song", 1, 1.0, "read_again")
+    assert desk.all("SELECT status FROM identity_questions") == [("open",)]
+    catalog = Catalog(desk.database, desk.taken, relinker.wake)
+    await catalog.change(1, {"aliases": (Alias("Yeast Garden", 1), Alias("Yeast Garden", 1, 2019))})
+    await settle(relinker)
+    assert desk.all(PLACES)[3:] == [("Yeast Garden", 1, 2.0, "read_again"), ("Yeast Garden", 1, 3.0, "read_again")]
+    assert desk.all("SELECT status, series_id FROM identity_questions") == [("answered", 1)]
+    assert desk.taken.ids == taken
+    runs = [(one.cause, one.links_moved) for one in (await relinker.page()).items]
+    assert runs == [(RelinkCause.NAMES, 1), (RelinkCause.RULE, 1)]
+    assert await relinker.confirm() == 3
+
+
+async def test_what_a_rule_does_not_fit_is_not_read_again(desk: Desk, relinker: Relinker) -> None:
+    """It may be found in a title and still say nothing about it; and one that is off says nothing at all."""
+    await desk.bring(desk.subscribe(), item("[Kura] Yeast Garden - 01"), item("[Kura] Yeast Garden Movie"))
+    rules = TitleRules(desk.database, desk.intake, relinker.wake)
+    stored = await rules.add(COUNTS_ON, is_enabled=False)
+    assert (await relinker._queue.list(task_type=RELINK)).items == ()
+    stored = await rules.change(stored.id, COUNTS_ON)
+    await settle(relinker)
+    (run,) = (await relinker.page()).items
+    assert (run.links_read, run.links_moved) == (1, 1)
+
+
+async def test_rules_that_begin_alike_are_read_again_each(relinker: Relinker) -> None:
+    long = "(?:Yeast|Barley) (?:Garden|Song)" + "a?" * 100
+    for ending in ("Kura", "Miso"):
+        await relinker.wake(RelinkTask((RulePatterns(f"{long}{ending}", "(?P<title>.+)"),)))
+    await relinker.wake(RelinkTask((RulePatterns(f"{long}Miso", "(?P<title>.+)"),)))
+    assert len((await relinker._queue.list(task_type=RELINK)).items) == 2
+
+
 async def test_two_links_of_a_release_never_become_one(desk: Desk, relinker: Relinker) -> None:
     await desk.bring(desk.subscribe(), item("[Kura] Yeast Garden [01-02]"), item("[Kura] Barley Song - 07"))
     both = TitleRule(name="one", condition="Yeast", parse=r"(?P<episodes>0\d)", fields={"title": "Barley Song"})
     await TitleRules(desk.database, desk.intake).add(both)
-    assert (await relinker.relink(RelinkTask(("Yeast",)))).moved == 1
-    again = await relinker.relink(RelinkTask(("Yeast",)))
+    assert (await relinker.relink(RelinkTask((RulePatterns.of(both),)))).moved == 1
+    again = await relinker.relink(RelinkTask((RulePatterns.of(both),)))
     assert (again.read, again.moved) == (2, 0)
 
 
@@ -157,10 +205,20 @@ async def test_an_offset_is_applied_to_what_is_there(desk: Desk, relinker: Relin
     assert [row[2] for row in desk.all(PLACES)] == [1.0, 9.0, 3.0]
 
 
+async def test_an_offset_that_is_undone_is_taken_from_what_is_there(desk: Desk, relinker: Relinker) -> None:
+    await desk.bring(desk.subscribe(), *(item(f"[Kura] Yeast Garden S2 - {number}") for number in ("25", "26")))
+    await Catalog(desk.database, desk.taken, relinker.wake).change(1, {"episode_offset": 24})
+    await settle(relinker)
+    assert [row[2] for row in desk.all(PLACES)] == [1.0, 2.0]
+    await Corrections(desk.database, desk.taken, relinker.wake).undo(1)
+    await settle(relinker)
+    assert [row[2] for row in desk.all(PLACES)] == [25.0, 26.0]
+
+
 async def test_a_rule_that_makes_a_new_series_asks_about_it(desk: Desk, relinker: Relinker) -> None:
     await desk.bring(desk.subscribe(), item("[Kura] Yeast Garden - 01"))
     await TitleRules(desk.database, desk.intake, relinker.wake).add(COUNTS_ON)
-    await relinker.relink(RelinkTask((COUNTS_ON.condition,)))
+    await relinker.relink(RelinkTask((RulePatterns.of(COUNTS_ON),)))
     assert desk.all(PLACES) == [("Barley Song", 1, 1.0, "series_asked")]
     assert desk.all("SELECT state FROM series WHERE title = 'Barley Song'") == [("asked",)]
 
@@ -197,7 +255,7 @@ async def settle(relinker: Relinker) -> None:
     relinker.join(registry)
     async with Worker(relinker._queue, registry):
         for task in (await relinker._queue.list(task_type=RELINK)).items:
-            assert (await relinker._queue.wait(task.id, timeout=30)).state is TaskState.SUCCEEDED
+            assert (await relinker._queue.wait(task.id, timeout=PATIENCE)).state is TaskState.SUCCEEDED
 
 
 async def test_a_name_takes_along_what_has_it_also_when_it_is_undone(desk: Desk, relinker: Relinker) -> None:
@@ -233,7 +291,7 @@ async def test_a_new_parser_or_index_has_everything_read_again_once(
     entry = OfflineEntry("酵母の庭", RecordKind.TV, "ja", Ids(bgm_id=1), other_titles=("Yeast Garden",))
     index = IndexFile((entry,), 0, 0)
     desk.clock.advance(60)
-    desk.database.write_blocking(lambda conn: import_index(conn, index, IndexOrigin.FILE))
+    import_index(desk.database, index, IndexOrigin.FILE)
     desk.database.write_blocking(lambda conn: conn.run("DELETE FROM series_aliases WHERE series_id = 2"))
     assert await relinker.relink_if_due() is RelinkCause.INDEX
     await settle(relinker)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from kurabito.catalog.errors import SeriesNotFound
-from kurabito.catalog.series import SeriesOrder
-from kurabito.catalog.states import SeriesKind
+from kurabito.catalog.states import SeriesKind, SeriesOrder
 from kurabito.clock import SECOND
 from kurabito.errors import InvalidInput
 from kurabito.feeds.results import FeedItem
 
 if TYPE_CHECKING:
     from tests.integration.catalog.conftest import Desk
+
+    from kurabito.db import Connection
 
 
 async def test_an_episode_is_unaired_until_its_moment_comes(desk: Desk) -> None:
@@ -75,3 +77,48 @@ async def test_series_are_found_by_their_names_and_kinds_in_either_order(desk: D
     first = await desk.catalog.series(order=SeriesOrder.OLDEST, limit=2)
     assert await found(order=SeriesOrder.OLDEST, cursor=first.next_cursor) == ["Copper Vat"]
     assert await found(name="%") == ["Copper Vat", "Yeast Fields", "Yeast Garden"]
+
+
+def _run(statement: str, conn: Connection) -> None:
+    conn.run(statement)
+
+
+async def test_series_are_listed_by_title_by_year_and_by_the_library_that_has_their_files(desk: Desk) -> None:
+    titles = ("[Kura] beta - 01", "[Kura] Alpha - 01", "[Kura] Gamma - 01")
+    items = [FeedItem(title=title, download_url=f"https://feeds.example/{n}.torrent") for n, title in enumerate(titles)]
+    await desk.bring(desk.subscribe(), *items)
+    for statement in (
+        "UPDATE series SET year = 2019 WHERE title = 'beta'",
+        (
+            "INSERT INTO metadata (id, kind, year, air_date, created_at, updated_at) "
+            "VALUES (1, 'tv', 2019, '2019-10-03', :now, :now)"
+        ),
+        ("UPDATE episodes SET is_unwanted = 1 WHERE series_id = (SELECT id FROM series WHERE title = 'beta')"),
+        "UPDATE series SET metadata_id = 1 WHERE title = 'Gamma'",
+        "INSERT INTO library_roots (id, name, root_path, created_at, updated_at) VALUES (1, 'Shows', '/srv', :now, :now)",
+        (
+            "INSERT INTO library_files (id, library_id, relative_path, size_bytes, mtime_ns, created_at, updated_at) "
+            "VALUES (1, 1, 'Alpha/01.mkv', 1, 1, :now, :now)"
+        ),
+        (
+            "INSERT INTO episode_files (episode_id, file_id, created_at) SELECT episodes.id, 1, :now FROM episodes "
+            "JOIN series ON series.id = episodes.series_id WHERE series.title = 'Alpha'"
+        ),
+    ):
+        desk.database.write_blocking(partial(_run, statement))
+
+    async def found(**wanted: Any) -> list[str]:
+        return [one.title for one in (await desk.catalog.series(order=SeriesOrder.TITLE, **wanted)).items]
+
+    assert await found() == ["Alpha", "beta", "Gamma"]
+    first = await desk.catalog.series(order=SeriesOrder.TITLE, limit=2)
+    assert await found(cursor=first.next_cursor) == ["Gamma"]
+    assert await found(year=2019) == ["beta", "Gamma"]
+    assert await found(library_id=1) == ["Alpha"]
+    assert await found(quarter=4) == ["Gamma"]
+    assert await found(quarter=1) == []
+    # What its keeper does not want is not missing.
+    assert await found(lacks=True) == ["Alpha", "Gamma"]
+    assert await found(lacks=False) == ["beta"]
+    desk.database.write_blocking(lambda conn: conn.run("UPDATE library_files SET is_missing = 1"))
+    assert await found(library_id=1) == []

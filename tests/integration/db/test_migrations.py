@@ -13,6 +13,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.db import Connection, Database, Dialect, migrate, open_database
 from kurabito.db.errors import DatabaseTooNew, ForeignTables, MigrationChanged, RowsWouldBeLost
@@ -160,7 +161,7 @@ def test_processes_that_start_together_migrate_once(url: str, database: Database
         process.stdin.write("go\n")
         process.stdin.flush()
     for process in processes:
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
     assert [process.returncode for process in processes] == [0] * 4
 
     def look(conn: Connection) -> tuple[int, object]:

@@ -65,6 +65,7 @@ def test_a_transaction_that_the_server_ended_for_standing_still_is_done_again(
         conn.run("INSERT INTO marks VALUES (1)")
         tries.append(1)
         if len(tries) == 1:
+            # Longer than the server lets a transaction idle.
             time.sleep(1)
         return conn.one("SELECT count(*) FROM marks")
 

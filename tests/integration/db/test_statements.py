@@ -7,6 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.db import AdvisoryLock, Connection, Database, Dialect, Query
 from kurabito.db.errors import UniqueConflict
@@ -117,6 +118,6 @@ def test_a_lock_is_held_until_its_transaction_ends(database: Database, lock: Adv
 def wait_until_waited_for(database: Database) -> None:
     """Let time pass until a transaction stands before a lock that another has."""
     asked = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
-    give_up = time.monotonic() + 20
+    give_up = time.monotonic() + PATIENCE
     while database.read_blocking(lambda conn: conn.one(asked)) is None:
         assert time.monotonic() < give_up

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.db.port import Connection
 from kurabito.db.sqlite.database import SqliteDatabase
 from kurabito.errors import DatabaseUnavailable
-
-PATIENCE = 30.0
 
 
 @pytest.fixture

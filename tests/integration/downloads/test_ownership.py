@@ -104,7 +104,7 @@ async def test_sent_elsewhere_it_stays_where_it_was(core: Core, a: StandIn, b: S
 async def test_what_stands_still_is_not_sent_elsewhere_for_the_user(
     core: Core, a: StandIn, b: StandIn, monkeypatch: pytest.MonkeyPatch, tells: bool
 ) -> None:
-    monkeypatch.setattr(core.downloads.scheduler, "_elsewhere", timedelta(minutes=30))
+    monkeypatch.setattr(core.downloads.scheduler, "elsewhere", timedelta(minutes=30))
     await beside(core, a, 1, 2, tells=tells)
     await core.register(b, priority=80)
     core.clock.advance(1801)

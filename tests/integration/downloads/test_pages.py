@@ -141,7 +141,8 @@ async def test_downloads_tell_who_was_asked_and_do_as_they_are_told(
     b.say(f"{1:040x}", "downloading", progress=0.25, size=4 << 20, rate=1 << 20, peers=3)
     await core.poll()
     page = await site.get("/downloads")
-    assert "B Online [Kura] Dawn - 01 [1080p] Downloading 25 % 1.0 MiB of 4.0 MiB 1.0 MiB/s 3 s left 3 peers" in page
+    assert "[Kura] Dawn - 01 [1080p] Downloading 25 % 3 peers 4.0 MiB 1.0 MiB/s 3 s B " in page
+    assert "1 download 1.0 MiB of 4.0 MiB 4.0 MiB 1.0 MiB/s" in page
     page = await site.get("/downloads/1")
     assert "A · refused: unsupported <b>" in page
     assert "B · accepted" in page
@@ -220,7 +221,7 @@ async def test_a_downloader_that_is_away_is_in_plain_sight(core: Core, site: Sit
     await a.stop()
     await core.poll()
     what_next = (
-        "1 download is waiting for it. Kurabito checks it every 60 s; its downloads continue when it responds. "
+        "1 download is waiting for it. Kurabito checks it every 1 min; its downloads continue when it responds. "
         "After 90 min, a download is sent to another downloader automatically."
     )
     for path in ("/downloads", "/downloads/1"):

@@ -9,7 +9,7 @@ import pytest
 from tests.support.indexers import HASH, SITE_ITEMS, Answered, StandIn, channel, standing_in
 
 from kurabito.downloads.errors import NothingPasted
-from kurabito.downloads.search.pasted import PastedLinks, is_pasted
+from kurabito.downloads.search.pasted_links import PastedLinks, is_pasted
 from kurabito.http import Outbound
 from kurabito.http.errors import HostNotAllowed
 from kurabito.modules.download_types import DownloadType

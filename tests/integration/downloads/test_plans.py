@@ -12,7 +12,7 @@ import pytest
 from kurabito.db import Connection, Database, Dialect, Query
 from kurabito.downloads import release_options
 from kurabito.downloads import store as rows
-from kurabito.downloads.dispatch import attempts, pending, poller, recovery
+from kurabito.downloads.dispatch import attempts, outbox, poller, recovery
 from kurabito.downloads.filters import store
 from kurabito.downloads.filters.model import Target
 from kurabito.modules import services
@@ -87,7 +87,7 @@ def statements() -> dict[str, Asked]:
     names = ("requeue_links", "cancel", "of_links", "elsewhere", "restate")
     asked = {name: Asked(getattr(row, name), IDS) for name in names}
     asked |= {name: Asked(getattr(row, name)) for name in ("sharing", "note_detail", "get")}
-    sent = pending._SQL
+    sent = outbox._SQL
     asked |= {name: Asked(getattr(sent, name), IDS) for name in ("requests", "touch")}
     asked |= {name: Asked(getattr(sent, name), ROWS) for name in ("held_elsewhere", "join_held", "accept", "conclude")}
     asked |= {"promised": Asked(sent.promised)}

@@ -173,7 +173,7 @@ async def test_every_downloader_that_is_on_is_polled_also_with_no_hashes(core: C
 async def test_polls_come_at_their_interval_one_at_a_time(core: Core) -> None:
     registry = Registry()
     core.downloads.join(registry)
-    (schedule,) = registry.schedules
+    (schedule,) = (one for one in registry.schedules if one.task_type == POLL)
     assert (schedule.rule, schedule.task_type, schedule.unique_key) == (Every(60.0), POLL, POLL)
 
 
@@ -279,7 +279,7 @@ async def test_what_stands_still_is_shown_and_sent_elsewhere_where_that_is_set(
     await core.poll()
     assert [is_stalled for _, is_stalled in await core.downloads.downloads.page()] == [False, True]
     assert not b.added
-    monkeypatch.setattr(core.downloads.scheduler, "_elsewhere", timedelta(minutes=30))
+    monkeypatch.setattr(core.downloads.scheduler, "elsewhere", timedelta(minutes=30))
     await core.poll()
     await core.work()
     assert await core.all("SELECT module_id FROM downloads WHERE hash = :hash", hash=ONE) == [(second.id,)]
@@ -290,7 +290,7 @@ async def test_what_stands_still_is_shown_and_sent_elsewhere_where_that_is_set(
 async def test_what_stood_still_and_nobody_else_takes_has_failed_and_what_was_left_alone_waits(
     core: Core, a: StandIn, b: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(core.downloads.scheduler, "_elsewhere", timedelta(minutes=30))
+    monkeypatch.setattr(core.downloads.scheduler, "elsewhere", timedelta(minutes=30))
     await core.register(a, priority=90)
     await core.register(b, priority=80)
     b.rejects = lambda _: "not here"

@@ -16,7 +16,7 @@ from kurabito.clock import from_datetime
 from kurabito.db import Connection
 from kurabito.downloads.dispatch.room import Room
 from kurabito.downloads.search.grab import ReleaseGrabs
-from kurabito.downloads.search.pasted import PastedLinks
+from kurabito.downloads.search.pasted_links import PastedLinks
 from kurabito.downloads.search.service import ReleaseSearch
 from kurabito.downloads.wanted import store
 from kurabito.downloads.wanted.pauses import PER_HOUR, SearchOutcome, asks_first, pause_after
@@ -50,6 +50,7 @@ class World:
     search: WantedSearch
     server: StandIn
     has: list[str] = field(default_factory=list)
+    files: dict[str, bytes] = field(default_factory=dict)
 
     async def follow(self, *days: int, bgm_id: int = 7) -> None:
         """A show whose first episode is being downloaded, and whose episodes were shown so many days ago."""
@@ -73,7 +74,8 @@ class World:
         return [one.number for one in await self.wanted.everything()]
 
     def asked(self) -> int:
-        return sum(query.get("t") in ("search", "tvsearch") for _, query in self.server.asked)
+        """How many searches there were; each also asks by season and episode."""
+        return sum(query.get("t") in ("search", "tvsearch") and "season" not in query for _, query in self.server.asked)
 
 
 @pytest.fixture
@@ -83,7 +85,9 @@ async def world(core: Core, a: Downloader, tmp_path: Path) -> AsyncIterator[Worl
     database = core.queue.database
     made: list[World] = []
 
-    def respond(_path: str, query: dict[str, str]) -> Answered:
+    def respond(path: str, query: dict[str, str]) -> Answered:
+        if path in made[0].files:
+            return Answered(made[0].files[path])
         return Answered(caps() if query["t"] == "caps" else channel(*made[0].has))
 
     async with standing_in(respond) as server, Outbound(tls=TLS) as outbound:
@@ -117,6 +121,17 @@ async def test_what_was_shown_and_is_not_there_is_wanted_and_found(world: World)
     # The third one is shown next week.
     world.core.clock.advance(8 * DAY)
     assert await world.numbers() == [3.0]
+
+
+async def test_what_was_released_before_its_day_is_over_is_wanted(world: World) -> None:
+    await world.follow(7, 0)
+    assert await world.numbers() == []
+    await world.core.bring(("[Kura] Yoru 7 - 02 [1080p]", f"magnet:?xt=urn:btih:{2:040x}"))
+    await world.core.run(
+        "DELETE FROM downloads WHERE link_id IN (SELECT id FROM anime_links WHERE title LIKE '% 02 %')"
+    )
+    await world.core.run("UPDATE episodes SET state = 'wanted' WHERE number = 2")
+    assert await world.numbers() == [2.0]
 
 
 async def test_a_search_in_vain_makes_the_pause_longer(world: World) -> None:
@@ -165,6 +180,34 @@ async def test_what_is_very_large_asks_first(world: World) -> None:
     assert len(await world.core.statuses()) == 1
 
 
+async def test_an_episode_whose_release_asks_says_so_and_the_others_are_taken(world: World) -> None:
+    await world.follow(40, 33, 26)
+    world.has = [item("[Kura] Yoru 7 - 02 [1080p]", 2, size=31 * GB), item("[Kura] Yoru 7 - 03 [1080p]", 3)]
+    await world.wanted.search()
+    await world.search.run()
+    assert [(one.number, one.outcome) for one in await world.wanted.everything()] == [(2.0, SearchOutcome.TOO_LARGE)]
+    assert await world.wanted.count_asking() == 1
+    outcomes = await world.core.all("SELECT outcome FROM wanted_searches ORDER BY episode_id")
+    assert outcomes == [("too_large",), ("grabbed",)]
+
+
+async def test_a_torrent_file_says_how_large_a_release_is_that_its_indexer_does_not_measure(world: World) -> None:
+    await world.follow(14, 7)
+    await world.wanted.set_automatic(True)
+    pieces = 20 * 1_000
+    info = b"d6:lengthi%de4:name4:Kura12:piece lengthi33554432e6:pieces%d:%se" % (31 * GB, pieces, b"x" * pieces)
+    world.files["/t/2"] = b"d4:info" + info + b"e"
+    url = world.server.url("/t/2")
+    world.has = [
+        f"""<item><title>[Kura] Yoru 7 - 02 [1080p]</title><guid>https://tracker.example/2</guid>
+<enclosure url="{url}" type="application/x-bittorrent" /></item>"""
+    ]
+    await world.search.run()
+    (one,) = await world.wanted.everything()
+    assert one.outcome is SearchOutcome.TOO_LARGE
+    assert len(await world.core.statuses()) == 1
+
+
 async def test_a_season_that_is_over_is_fetched_as_a_batch(world: World) -> None:
     await world.follow(40, 33, 26, 19)
     world.has = [
@@ -182,6 +225,15 @@ async def test_a_season_that_is_over_is_fetched_as_a_batch(world: World) -> None
         "SELECT DISTINCT link.hash FROM downloads JOIN anime_links AS link ON link.id = link_id"
     )
     assert len(hashes) == 2
+
+
+async def test_what_is_found_is_fetched_of_a_show_whose_episodes_no_list_has(world: World) -> None:
+    await world.core.bring(("[Kura] Yoru 7 - 03 [1080p]", f"magnet:?xt=urn:btih:{3:040x}"))
+    world.has = [item(f"[Kura] Yoru 7 - {number:02} [1080p]", number) for number in (1, 2, 3)]
+    world.has.append(item("[Kura] Yoru 7 - 02 [720p]", 22))
+    plan = await world.wanted.backfill(1)
+    titles = sorted(one.item.title for one in plan.releases)
+    assert titles == ["[Kura] Yoru 7 - 01 [1080p]", "[Kura] Yoru 7 - 02 [1080p]"]
 
 
 async def test_a_show_says_for_itself_whether_it_is_searched_for(world: World) -> None:

@@ -8,6 +8,7 @@ from email.utils import format_datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.app.compose.feeds import FeedParts
 from kurabito.clock import ManualClock, to_datetime
@@ -56,7 +57,7 @@ async def test_a_feed_that_is_followed_is_read_at_once_and_then_when_it_is_due(
     subscription = await followed(feeds, site)
     async with Worker(queue, registry):
         (task,) = await queue.list(task_type="feeds.fetch")
-        assert (await queue.wait(task.id, timeout=30)).state == "succeeded"
+        assert (await queue.wait(task.id, timeout=PATIENCE)).state == "succeeded"
     assert await kept.links() == ["https://feeds.example/1.torrent", "https://feeds.example/2.torrent"]
     assert await feeds.tasks.check() == 0
     clock.advance(3601)

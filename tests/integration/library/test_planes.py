@@ -12,6 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 from psycopg import sql
+from tests.support.waiting import PATIENCE
 
 from kurabito.app.database import missing_role, prepare_database
 from kurabito.app.dataplane_process import supervised_plane
@@ -48,7 +49,7 @@ def run(settings: Settings, *arguments: str, database: str | None = None) -> sub
         "KURABITO_LOG_FORMAT": "json",
     }
     return subprocess.run(
-        [*KURABITO, *arguments], env=environment, capture_output=True, text=True, timeout=60, check=False
+        [*KURABITO, *arguments], env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
 
 
@@ -139,6 +140,6 @@ print(os.getpriority(os.PRIO_PROCESS, 0), ctypes.CDLL(None).syscall(call, 1, 0) 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has classes of I/O")
 def test_a_data_plane_lets_others_go_first() -> None:
-    shown = subprocess.run([sys.executable, "-c", LOOK], capture_output=True, text=True, timeout=60, check=True)
+    shown = subprocess.run([sys.executable, "-c", LOOK], capture_output=True, text=True, timeout=PATIENCE, check=True)
     before = os.getpriority(os.PRIO_PROCESS, 0)
     assert shown.stdout.split() == [str(max(before, 7)), "3"]

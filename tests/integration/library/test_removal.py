@@ -8,6 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.app.compose.library import LibraryParts
 from kurabito.clock import ManualClock
@@ -66,7 +67,7 @@ async def worked(queue: SqlQueue, removal: LibraryRemoval, task: TaskRecord) -> 
     registry = Registry()
     removal.join(registry)
     async with Worker(queue, registry, grace=0.0):
-        return await queue.wait(task.id, timeout=60)
+        return await queue.wait(task.id, timeout=PATIENCE)
 
 
 @pytest.fixture
@@ -138,7 +139,7 @@ async def test_a_removal_that_was_interrupted_goes_on(parts: LibraryParts, queue
     registry = Registry()
     registry.task(REMOVE, max_attempts=1)(interrupted.run)
     async with Worker(queue, registry, grace=0.0):
-        assert (await queue.wait(task.id, timeout=60)).state is TaskState.DEAD
+        assert (await queue.wait(task.id, timeout=PATIENCE)).state is TaskState.DEAD
     ((files, libraries, *_),) = await queue.database.read(lambda conn: conn.all(LEFT))
     assert (0 < files < 1000, libraries) == (True, 1)
     # Whoever asks again has it go on.

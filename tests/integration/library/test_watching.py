@@ -8,19 +8,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.app.compose.library import LibraryParts
 from kurabito.library.libraries import LibrarySettings
 from kurabito.library.scans.watcher import Watcher
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.wakeup import Bell
-
-PATIENCE = 30.0
-
-
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path}/library.db"
 
 
 @asynccontextmanager
@@ -34,6 +28,7 @@ async def watching(queue: SqlQueue, changed: Bell, submit: Callable[[int], Await
         await asyncio.gather(task, return_exceptions=True)
 
 
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 async def test_a_change_asks_for_a_scan_until_nobody_watches(
     parts: LibraryParts, queue: SqlQueue, tmp_path: Path
 ) -> None:

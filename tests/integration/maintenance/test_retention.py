@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.support.waiting import PATIENCE
+
 from kurabito.access import Sessions
 from kurabito.app.tasks import product_registry
 from kurabito.clock import SECOND, ManualClock
@@ -55,5 +57,5 @@ async def test_it_is_a_task_of_the_product_like_any_other(tmp_path: Path) -> Non
         assert [schedule.task_type for schedule in registry.schedules] == [TIDY, PURGE]
         async with Worker(queue, registry):
             task = await queue.enqueue(TIDY)
-            done = await queue.wait(task.id, timeout=20)
+            done = await queue.wait(task.id, timeout=PATIENCE)
     assert done.result == {"tasks": 0, "sessions": 0, "backups": 0}

@@ -15,6 +15,7 @@ from typing import Any
 import psycopg
 import pytest
 from tests.support.planes import register
+from tests.support.waiting import PATIENCE
 
 from kurabito.app.dataplane_process import supervised_plane
 from kurabito.clock import SECOND, ManualClock, from_datetime
@@ -273,7 +274,7 @@ async def test_a_log_that_grew_is_seen_to_by_itself(
     large = WalMaintenance(database, file, interval=900, limit=size - 1, may_truncate=False)
     watching = asyncio.create_task(WalWatch(large, clock).run())
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while (await large.metrics()).counts[WalStatus.PENDING] == 0:
                 await asyncio.sleep(0.005)
     finally:
@@ -296,7 +297,7 @@ async def test_a_dead_worker_leaves_no_checkpoint_behind(
     maintenance: WalMaintenance, database: Database, plane: Database, file: Path, clock: ManualClock
 ) -> None:
     await maintenance.request(CheckpointMode.RESTART, because("test"))
-    ended = subprocess.run([sys.executable, "-c", DYING_PLANE, f"sqlite:///{file}"], check=False, timeout=60)
+    ended = subprocess.run([sys.executable, "-c", DYING_PLANE, f"sqlite:///{file}"], check=False, timeout=PATIENCE)
     assert ended.returncode == -signal.SIGKILL
     assert story(database)[0] == "running"
     # Its supervisor saw it die, and says so.

@@ -1,7 +1,10 @@
 """Folders as people name them, against shows as public lists have them: how many are matched, and how many of those rightly.
 
 `shows.tsv` is what bangumi-data and AniDB know; `folders.tsv` says which of them a folder is about, 0 where that cannot be told.
-`fresh_shows.tsv` and `fresh_folders.tsv` are the same for other shows, written before any of them was tried.
+`fresh_shows.tsv` and `fresh_folders.tsv` are the same for other shows. Those that begin with `blind_` were committed before any
+of them was tried; at their first run 213 of 220 were matched and none wrongly, of romaji 84 of 87. Those that begin with
+`unseen_` were committed later in the same way, with every entry that bangumi-data has of their franchises: at their first run 212
+of 223 were matched and none wrongly, of romaji 74 of 78.
 """
 
 from __future__ import annotations
@@ -89,7 +92,7 @@ async def measure(desk: Desk, *, romaji: bool, of: str = "") -> tuple[dict[str, 
     return scripts, wrong
 
 
-@pytest.mark.parametrize(("of", "least"), [("", 150), ("fresh_", 100)])
+@pytest.mark.parametrize(("of", "least"), [("", 150), ("fresh_", 100), ("blind_", 200), ("unseen_", 200)])
 async def test_with_a_romaji_source_nearly_all_folders_are_matched_and_none_wrongly(
     desk: Desk, of: str, least: int
 ) -> None:

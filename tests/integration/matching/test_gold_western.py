@@ -1,6 +1,7 @@
 """Folders of shows and films that are no anime, matched by a TMDB that knows them: remakes, country versions, years and none.
 
 `western_titles.tsv` is what TMDB says of them; `western_folders.tsv` says which one a folder is about, 0 where that cannot be told.
+Those that begin with `blind_` were committed before any of them was tried; at their first run all 57 were matched, none wrongly.
 """
 
 from __future__ import annotations
@@ -34,9 +35,12 @@ def title(row: Row) -> Show:
     return show
 
 
-async def test_nearly_all_western_folders_are_matched_and_none_wrongly(desk: Desk, world: World) -> None:
-    world.shows += map(title, rows("western_titles.tsv"))
-    folders = {row["folder"]: int(row["number"]) for row in rows("western_folders.tsv")}
+@pytest.mark.parametrize(("of", "least"), [("", 100), ("blind_", 50)])
+async def test_nearly_all_western_folders_are_matched_and_none_wrongly(
+    desk: Desk, world: World, of: str, least: int
+) -> None:
+    world.shows += map(title, rows(f"{of}western_titles.tsv"))
+    folders = {row["folder"]: int(row["number"]) for row in rows(f"{of}western_folders.tsv")}
     await desk.scan(*(f"{folder}/video.mkv" for folder in folders))
     done = await desk.online(world.port).match_again()
     assert (done.asked, done.failed) == (len(folders), 0)
@@ -48,5 +52,5 @@ async def test_nearly_all_western_folders_are_matched_and_none_wrongly(desk: Des
     assert wrong == {}
     missed = [folder for folder, number in folders.items() if number and folder not in found]
     wanted = sum(map(bool, folders.values()))
-    assert wanted >= 100
+    assert wanted >= least
     assert len(missed) / wanted <= 0.05, missed

@@ -56,6 +56,15 @@ INDEX = (
     entry(10, "白銀の庭師 後半", 2021, show=95, season=2),
     entry(11, "Mob Kura 100", 2016, show=97, season=1),
     entry(12, "Mob Kura 100 II", 2019, show=97, season=2),
+    # Two that differ by a sign.
+    entry(13, "兎の喫茶店?", 2014, show=98, season=1),
+    entry(14, "兎の喫茶店??", 2015, show=98, season=2),
+    # A later season whose name has another mark than people give it.
+    entry(15, "猫の蔵", 2005, "Neko no Kura", "The Cat in the Cellar", show=99, season=1),
+    entry(16, "猫の蔵 セカンド", 2007, "Neko no Kura Second", show=99, season=2),
+    # A name that begins with another one, in another script.
+    entry(17, "野の蔵", 2014, "流浪蔵"),
+    entry(18, "野の蔵 ARAGOTO", 2015, "流浪蔵 ARAGOTO"),
 )
 
 # Folder, a file in it, and the entry that it is about; None where nobody can tell.
@@ -86,6 +95,16 @@ CASES = [
     ("Silver Gardener/Season 2", "01.mkv", None),
     ("Mob Kura 100", "01.mkv", 11),
     ("Mob Kura 100 II", "01.mkv", 12),
+    ("兎の喫茶店\uff1f", "01.mkv", 13),
+    ("兎の喫茶店\uff1f\uff1f", "01.mkv", 14),
+    ("兎の喫茶店", "01.mkv", None),
+    ("Cat in the Cellar", "01.mkv", 15),
+    ("Neko no Kura II", "01.mkv", 16),
+    ("Neko no Kura 2 (2007)", "01.mkv", 16),
+    ("Neko no Kura IV", "01.mkv", None),
+    ("Neko no Kura S2 (2012)", "01.mkv", None),
+    ("流浪蔵 ARAGOTO", "01.mkv", 18),
+    ("流浪蔵", "01.mkv", 17),
     ("Disc 1", "Kura no Yoru - 01.mkv", 1),
     ("Nobody Knows This", "Nobody Knows This - 01.mkv", None),
 ]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpcore2
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.clock import ManualClock
 from kurabito.db import Database
@@ -115,7 +116,7 @@ class Desk:
         registry = Registry()
         self.runner.join(registry)
         async with Worker(self.queue, registry):
-            return await self.queue.wait(await self.runner.begin_sync(), timeout=60)
+            return await self.queue.wait(await self.runner.begin_sync(), timeout=PATIENCE)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.clock import to_datetime
 from kurabito.metadata import DownloadPoster, MetadataHandle
@@ -98,10 +99,11 @@ async def test_unreachable_and_refused_do_not_spend_the_lookup(
 async def test_the_first_sync_comes_at_the_start_and_then_one_an_hour(desk: Desk, eventually: Eventually) -> None:
     async with acting(desk):
         for number in range(1, 4):
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(PATIENCE):
                 while await syncs(desk) != [TaskState.SUCCEEDED] * number:
                     await asyncio.sleep(0.01)
             desk.clock.advance(HOUR - 1)
+            # Time for a sync to come too early: that none comes is told by no event.
             await asyncio.sleep(0.02)
             assert len(await syncs(desk)) == number
             desk.clock.advance(1)
@@ -181,6 +183,7 @@ async def test_a_trigger_during_a_sync_brings_another_one_that_sees_what_came_si
                 {"url": world.url("/pic/b", "img.test"), "id": early},
             )
         )
+        # Time for a second sync to begin beside the first: that none does is told by no event.
         await asyncio.sleep(0.05)
         assert await syncs(desk) == [TaskState.RUNNING]
         world.hold.set()
@@ -195,6 +198,7 @@ async def test_a_full_mailbox_slows_whoever_posts_and_loses_nothing(
     ids = [desk.add() for _ in range(6)]
     handle = desk.actor.handle
     posting = [asyncio.create_task(handle.download(one, world.url(f"/pic/{one}", "img.test"))) for one in ids]
+    # Time for more than two to get in: that none does is told by no event.
     await asyncio.sleep(0.05)
     assert sum(task.done() for task in posting) == 2
     async with acting(desk):

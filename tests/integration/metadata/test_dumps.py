@@ -7,16 +7,18 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.db import Connection, Database
 from kurabito.metadata.dumps import changes, importer, store
 from kurabito.metadata.dumps.importer import DumpContent, import_dump
-from kurabito.metadata.dumps.join import Joined, join_dumps
+from kurabito.metadata.dumps.join import Joined
 from kurabito.metadata.dumps.model import DumpEntry, DumpName, DumpSource, FirstEpisode, SkippedRows
 from kurabito.metadata.dumps.store import imported_dumps
 from kurabito.metadata.episodes import EpisodeSource, KnownEpisode, episodes_of, keep_lists
@@ -301,16 +303,49 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "BATCH", 1)
 
 
+NEW_FILE = [
+    # One name more, another show of TMDB, another day, one that is gone, and one that a dump knew before.
+    FILE[0] | {"titleTranslate": {"en": ["Home Brew"]}},
+    FILE[1],
+    item("蔵\u00d7家 Season 2", "2023-10-07", bangumi="23", tmdb="tv/302/season/1"),
+    item("劇場版 蔵\u00d7家", "2023-12-23", "movie", bangumi="24", tmdb="movie/66"),
+    FILE[5],
+    item("蔵\u00d7家 おまけ", "2022-12-24", "ova", bangumi="25"),
+    item("新しい蔵", "2024-01-08", bangumi="33"),
+]
+
+
+def take_titles(database: Database, *, is_new: bool) -> None:
+    take_in(database, DumpSource.ANIDB, [titles(*one) for one in (NEW if is_new else ANIDB)])
+
+
+def take_index(database: Database, *, is_new: bool) -> None:
+    content = json.dumps({"items": NEW_FILE if is_new else FILE}).encode()
+    import_index(database, read_index(content), IndexOrigin.FILE, force=True)
+
+
+@pytest.mark.parametrize(
+    ("take", "facts_of"),
+    [
+        (take_titles, lambda conn: list(store.read_dump(conn, DumpSource.ANIDB))),
+        (take_index, lambda conn: list(store.read_base(conn) or ())),
+    ],
+)
 def test_an_import_that_is_killed_anywhere_leaves_every_name_whole_and_goes_on(
-    joined: Database, monkeypatch: pytest.MonkeyPatch, small_batches: None
+    joined: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    small_batches: None,
+    take: Callable[..., None],
+    facts_of: Callable[[Connection], list[Any]],
 ) -> None:
-    old, new = [titles(*one) for one in ANIDB], [titles(*one) for one in NEW]
-    before = joined.read_blocking(by_name)
-    take_in(joined, DumpSource.ANIDB, new)
-    after, whole = joined.read_blocking(by_name), joined.read_blocking(everything)
+    before, old = joined.read_blocking(by_name), joined.read_blocking(facts_of)
+    take(joined, is_new=True)
+    after = joined.read_blocking(by_name)
+    whole, new = joined.read_blocking(everything), joined.read_blocking(facts_of)
+    assert before != after
     write = joined.write_blocking
     for writes in range(200):
-        take_in(joined, DumpSource.ANIDB, old)
+        take(joined, is_new=False)
         left = iter(range(writes))
 
         def write_or_die(fn: Any, *, durable: bool = True, left: Any = left) -> Any:
@@ -321,7 +356,7 @@ def test_an_import_that_is_killed_anywhere_leaves_every_name_whole_and_goes_on(
         with monkeypatch.context() as patched:
             patched.setattr(joined, "write_blocking", write_or_die)
             try:
-                take_in(joined, DumpSource.ANIDB, new)
+                take(joined, is_new=True)
             except Killed:
                 pass
             else:
@@ -329,7 +364,7 @@ def test_an_import_that_is_killed_anywhere_leaves_every_name_whole_and_goes_on(
         names = joined.read_blocking(by_name)
         assert all(found in (before.get(name), after.get(name)) for name, found in names.items())
         assert not (before.keys() & after.keys()) - names.keys()
-        facts = joined.read_blocking(lambda conn: list(store.read_dump(conn, DumpSource.ANIDB)))
+        facts = joined.read_blocking(facts_of)
         assert facts in (old, new)
         if facts == new:
             # The import is valid, and the next start makes the index of it.
@@ -341,6 +376,45 @@ def test_an_import_that_is_killed_anywhere_leaves_every_name_whole_and_goes_on(
         raise AssertionError("the import never came to its end")
     assert writes > 12
     assert joined.read_blocking(everything) == whole
+
+
+def test_a_new_edition_of_the_index_writes_only_what_is_other_in_it(joined: Database) -> None:
+    numbers = "SELECT bgm_id, id FROM offline_entries WHERE bgm_id IS NOT NULL"
+    before: dict[int, int] = dict(joined.read_blocking(lambda conn: conn.all(numbers)))
+    stored, changed = [], []
+    content = json.dumps({"items": NEW_FILE[::-1]}).encode()
+    import_index(
+        joined,
+        read_index(content),
+        IndexOrigin.FILE,
+        on_stored=lambda done, total: stored.append((done, total)),
+        on_joined=lambda done, total: changed.append((done, total)),
+    )
+    after: dict[int, int] = dict(joined.read_blocking(lambda conn: conn.all(numbers)))
+    assert {bgm_id: number for bgm_id, number in before.items() if bgm_id != 31}.items() <= after.items()
+    assert 31 not in after
+    assert before[31] not in after.values()
+    assert stored == [(7, 7)]
+    # Another time nothing is left to change.
+    changed.clear()
+    import_index(
+        joined, read_index(content), IndexOrigin.FILE, on_joined=lambda done, total: changed.append((done, total))
+    )
+    assert changed == []
+
+
+def test_an_index_of_a_version_that_did_not_keep_its_file_is_completed_by_dumps_as_it_is(
+    index: Database, small_batches: None
+) -> None:
+    whole = index.read_blocking(everything)
+    index.write_blocking(lambda conn: conn.run("DELETE FROM offline_imports"))
+    index.write_blocking(lambda conn: conn.run("DELETE FROM offline_dumps"))
+    take_in(index, DumpSource.ANIDB, [titles(*one) for one in ANIDB])
+    assert bgm_ids(index, "Kura x Ie") == [21]
+    assert bgm_ids(index, "蔵\u00d7家") == [21]
+    take_in(index, DumpSource.ANIDB, [titles(99, [("Dare mo Shiranai", "x-jat", True)])])
+    entries, names, *_ = index.read_blocking(everything)
+    assert (len(entries), names) == (len(whole[0]), whole[1])
 
 
 def by_name(conn: Connection) -> dict[str, set[int]]:
@@ -357,7 +431,7 @@ def test_an_index_that_is_replaced_meanwhile_is_joined_as_it_is_then(
     joined: Database, monkeypatch: pytest.MonkeyPatch, small_batches: None
 ) -> None:
     new, content = [titles(*one) for one in NEW], json.dumps({"items": FILE[::-1]}).encode()
-    others = iter([lambda conn: import_index(conn, read_index(content), IndexOrigin.FILE)])
+    others = iter([lambda conn: offline.replace_entries(conn, read_index(content).entries)])
     write = changes._write
 
     def write_after_another(conn: Connection, **given: Any) -> None:
@@ -369,7 +443,7 @@ def test_an_index_that_is_replaced_meanwhile_is_joined_as_it_is_then(
     take_in(joined, DumpSource.ANIDB, new)
     assert next(others, None) is None
     found = joined.read_blocking(everything)
-    joined.write_blocking(join_dumps)
+    joined.write_blocking(changes.join_dumps)
     assert joined.read_blocking(everything) == found
 
 
@@ -384,7 +458,7 @@ def test_the_command_recognises_a_file_and_says_what_it_left_out(tmp_path: Path)
             env={**os.environ, "KURABITO_STATE": str(tmp_path / "state")},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
 

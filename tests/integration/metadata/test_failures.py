@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.db import Connection, Database, Dialect
 from kurabito.metadata import pending, records
@@ -130,7 +131,7 @@ async def test_every_quick_restart_gets_further_and_reads_no_page_twice(
         world.asked.clear()
         sync = asyncio.create_task(make_desk().runner._sync().run(lambda _done, _total: None))
         noticed = asyncio.create_task(got_further.wait())
-        await asyncio.wait({sync, noticed}, return_when=asyncio.FIRST_COMPLETED, timeout=120)
+        await asyncio.wait({sync, noticed}, return_when=asyncio.FIRST_COMPLETED, timeout=PATIENCE)
         for task in (sync, noticed):
             task.cancel()
         await asyncio.gather(sync, noticed, return_exceptions=True)
@@ -239,7 +240,7 @@ async def test_ids_of_new_records_do_not_wait_for_the_posters_of_others(desk: De
             await asyncio.sleep(0.005)
         new = desk.add(title_japanese="蔵", year=2020, poster_url=POSTER)
         await desk.runner.begin_sync()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while desk.get(new).details.tmdb_id != 1:
                 await asyncio.sleep(0.01)
         assert world.at_once == 1

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.http import Outbound
 from kurabito.http.errors import BadStatus
@@ -20,6 +21,7 @@ from kurabito.metadata.health import (
 from kurabito.metadata.records import TmdbKind
 from kurabito.metadata.sources.index import KEEP, UPDATE, IndexOrigin, IndexUpdates
 from kurabito.runtime import Registry, TaskState, Worker
+from kurabito.runtime.model import Progress
 
 if TYPE_CHECKING:
     from tests.integration.metadata.conftest import Desk
@@ -105,7 +107,7 @@ async def test_an_index_is_fetched_once_it_is_allowed_and_again_when_it_is_old(
     assert {schedule.task_type for schedule in registry.schedules} == {KEEP}
     async with Worker(desk.queue, registry):
         assert await updates.update_if_old()
-        done = await desk.queue.wait(await updates.begin_update(), timeout=30)
+        done = await desk.queue.wait(await updates.begin_update(), timeout=PATIENCE)
     assert done.state is TaskState.SUCCEEDED
     imported = await updates.last_import()
     assert imported is not None
@@ -126,11 +128,15 @@ async def test_an_index_is_fetched_once_it_is_allowed_and_again_when_it_is_old(
 async def test_a_fetched_index_that_lost_too_much_is_refused_and_told(
     desk: Desk, updates: IndexUpdates, world: World
 ) -> None:
-    world.posters["/data.json"] = (200, {}, content(10))
-    await updates.update()
-    desk.clock.advance(1)
     registry = Registry()
     updates.join(registry)
+    world.posters["/data.json"] = (200, {}, content(10))
+    async with Worker(desk.queue, registry):
+        task = await desk.queue.enqueue(UPDATE)
+        done = await desk.queue.wait(task.id, timeout=PATIENCE)
+    # Each entry counts twice: it is stored, and then the index is made of it.
+    assert (done.state, done.progress) == (TaskState.SUCCEEDED, Progress(20, 20))
+    desk.clock.advance(1)
     for status, body, failure in (
         (200, content(7), SourceFailure.INDEX_REFUSED),
         (200, b"<html>", SourceFailure.BAD_ANSWER),
@@ -140,7 +146,7 @@ async def test_a_fetched_index_that_lost_too_much_is_refused_and_told(
         desk.clock.advance(1)
         async with Worker(desk.queue, registry):
             task = await desk.queue.enqueue(UPDATE)
-            assert (await desk.queue.wait(task.id, timeout=30)).state is TaskState.DEAD
+            assert (await desk.queue.wait(task.id, timeout=PATIENCE)).state is TaskState.DEAD
         found = (await SourceHealths(desk.database, asks_tmdb=True).failing())[MetadataSource.INDEX]
         assert found.failure is failure
     imported = await updates.last_import()

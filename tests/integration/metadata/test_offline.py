@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.errors import InvalidInput
 from kurabito.metadata import CalendarService
@@ -50,7 +51,14 @@ FILE = [
     item("蔵の夜", "2021-12-31T15:30:00.000Z", chinese="藏之夜", bangumi="11", tmdb="tv/101", mal="7", aniList="8"),
     item("蔵の夜 第2期", "2023-04-05T14:00:00.000Z", bangumi="12", tmdb="tv/101/season/2", anidb="9", mikan="3"),
     item("蔵の夜", "2022-08-01T00:00:00.000Z", "movie", bangumi="13", tmdb="movie/55"),
-    item("蔵の番外", "2022-03-31T15:00:00.000Z", "ova", bangumi="14", tmdb="tv/101/season/0/episode/4"),
+    item(
+        "蔵の番外",
+        "2022-03-31T15:00:00.000Z",
+        "ova",
+        chinese="藏之外传",
+        bangumi="14",
+        tmdb="tv/101/season/0/episode/4",
+    ),
     item("古い蔵", "1985-01-05T00:00:00.000Z", bangumi="15", tmdb="tv/201-furui-kura"),
     item("古い蔵", "2022-01-08T00:00:00.000Z", bangumi="16", tmdb="tv/202", bilibili="28221"),
     item("蔵の双子", "2022-01-08T00:00:00.000Z", bangumi="17"),
@@ -157,7 +165,7 @@ async def test_a_refresh_makes_records_of_what_is_on_and_has_them_filled_in(
     registry = Registry()
     calendar.join(registry)
     async with Worker(index.queue, registry):
-        done = await index.queue.wait(await calendar.begin_refresh(), timeout=30)
+        done = await index.queue.wait(await calendar.begin_refresh(), timeout=PATIENCE)
     assert done.result == {"entries": 3, "created": 2}
     assert [type(message).__name__ for message in index.actor._mailbox.take_all()] == ["TriggerSync"]
     week = await calendar.week()
@@ -169,6 +177,8 @@ async def test_a_refresh_makes_records_of_what_is_on_and_has_them_filled_in(
     details = index.get(kept).details
     assert (details.title_japanese, details.year, details.tmdb_id) == ("蔵の番外", 1999, 5)
     assert details.poster_url == world.url("/pic/14.jpg", "bgm.test")
+    # bgm.tv has no Chinese name for it, and the index does.
+    assert details.title_chinese == "藏之外传"
     begun = await calendar.season(2022, 1)
     assert [(one.entry.ids.bgm_id, one.metadata_id) for one in begun] == [
         (11, None),
@@ -223,7 +233,7 @@ async def test_the_command_imports_a_file_or_fetches_it_from_where_the_settings_
             env={**os.environ, "KURABITO_STATE": str(tmp_path / "state"), **settings},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
 
@@ -248,8 +258,7 @@ def _with(items: list[dict[str, Any]], *more: Any) -> bytes:
 
 async def test_an_index_that_lost_too_much_is_refused_and_what_it_could_not_read_is_told(desk: Desk) -> None:
     def take(content: bytes, *, force: bool = False) -> IndexImport:
-        file = read_index(content)
-        return desk.database.write_blocking(lambda conn: import_index(conn, file, IndexOrigin.FILE, force=force))
+        return import_index(desk.database, read_index(content), IndexOrigin.FILE, force=force)
 
     with pytest.raises(IndexRefused):
         take(_with([]))

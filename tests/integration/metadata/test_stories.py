@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.metadata.franchises import episodes_known
 from kurabito.metadata.pending import Ids
@@ -42,7 +43,7 @@ async def refreshed(desk: Desk) -> dict[str, Any]:
     registry = Registry()
     desk.runner.join(registry)
     async with Worker(desk.queue, registry):
-        task = await desk.queue.wait((await desk.queue.enqueue(STORIES)).id, timeout=60)
+        task = await desk.queue.wait((await desk.queue.enqueue(STORIES)).id, timeout=PATIENCE)
     assert task.state == "succeeded", task.last_error
     result: dict[str, Any] = task.result
     return result
@@ -65,14 +66,26 @@ def shown(world: World, made_up: Any) -> World:
     return world
 
 
+async def test_a_season_that_tmdb_does_not_have_costs_its_episodes_and_nothing_else(desk: Desk, shown: World) -> None:
+    one = desk.add(title_japanese="蔵の夜 第2期", **SHOW | {"tmdb_season": 2})
+    shown.lost_seasons.add((100, 2))
+    assert (await refreshed(desk))["failed"] == 0
+    story = told(desk, one)
+    assert story.summary("en") == "100 (en-US)"
+    assert story.backdrop_url is not None
+    assert episodes(desk, one) == []
+    # One answer says that it is not there; the other languages need not be asked.
+    assert shown.count("/3/tv/100/season") == 0
+
+
 async def test_a_sync_is_followed_by_what_is_told_of_the_records(desk: Desk, shown: World) -> None:
     one = desk.add(title_japanese="蔵の夜", **SHOW)
     registry = Registry()
     desk.runner.join(registry)
     async with Worker(desk.queue, registry):
-        await desk.queue.wait(await desk.runner.begin_sync(), timeout=60)
+        await desk.queue.wait(await desk.runner.begin_sync(), timeout=PATIENCE)
         (follow_up,) = (await desk.queue.list(task_type=STORIES)).items
-        done = await desk.queue.wait(follow_up.id, timeout=60)
+        done = await desk.queue.wait(follow_up.id, timeout=PATIENCE)
     assert done.result == {"records": 1, "failed": 0, "left": 0, "backdrops": 1, "backdrops_failed": 0}
     story = told(desk, one)
     assert dict(story.summaries) == {
@@ -192,3 +205,15 @@ async def test_a_backdrop_that_is_no_picture_is_not_asked_for_again(desk: Desk, 
     assert (await refreshed(desk))["backdrops_failed"] == 1
     assert told(desk, one).backdrop_url is None
     assert (await refreshed(desk))["backdrops_failed"] == 0
+
+
+async def test_a_backdrop_whose_host_is_in_trouble_comes_with_a_later_run(
+    desk: Desk, shown: World, hurry: None
+) -> None:
+    shown.posters["/t/p/backdrop100.jpg"] = (503, {}, b"")
+    ids = [desk.add(title_japanese="蔵の夜", **SHOW) for _ in range(5)]
+    # The host is left alone after three failures in a row.
+    assert (await refreshed(desk))["backdrops_failed"] == 3
+    shown.posters.clear()
+    assert (await refreshed(desk))["backdrops"] == 5
+    assert all((told(desk, one).backdrop_url or "").startswith("/posters/") for one in ids)

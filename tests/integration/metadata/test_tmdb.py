@@ -107,7 +107,7 @@ async def test_only_the_name_counts_and_the_years_beside_are_read_when_they_have
     # A live action that is alone with the name is not what an anime record is about.
     assert await found(tmdb, "蔵の役者", 2020) is None
     assert [one.tmdb_id for one in (await look_up(tmdb, "蔵の役者", 2020)).candidates] == [6]
-    assert await found(tmdb, "蔵の映画", 2020) is None
+    assert await found(tmdb, "蔵の映画", 2021) is None
     assert await found(tmdb, "蔵の映画", 2020, RecordKind.MOVIE) == 7
     assert await found(tmdb, "蔵の昼", 2021) is None
     assert await found(tmdb, "蔵の朝", None) == 3
@@ -128,9 +128,13 @@ async def test_a_name_is_the_same_however_it_is_typed_and_one_that_is_typed_alik
         made_up.Show(2, "蔵 〜夜〜", "2020-04-01"),
         made_up.Show(3, "Kura", "2020-04-01"),
         made_up.Show(4, "\uff2b\uff35\uff32\uff21", "2020-05-01"),
+        made_up.Show(5, "蔵 -朝-", "2020-05-01"),
     ]
     assert await found(tmdb, "kura x yoru", 2020) == 1
     assert await found(tmdb, "蔵\uff5e夜\uff5e", 2020) == 2
+    assert await found(tmdb, "蔵\u2013朝\u2013", 2020) == 5
+    assert await found(tmdb, "蔵―朝―", 2020) == 5
+    assert await found(tmdb, "蔵ー朝ー", 2020) is None
     assert await found(tmdb, "Kura", 2020) == 3
     assert await found(tmdb, "KURA", 2020) is None
     assert await found(tmdb, "Kura!", 2020) is None
@@ -158,17 +162,27 @@ async def test_a_sequel_is_its_show_and_a_season_where_tmdb_says_when_that_began
     assert await found(tmdb, "蔵の朝 第2期", 2020) is None
 
 
-async def test_an_ova_may_be_a_film_to_tmdb_and_a_film_is_never_a_show(
+async def test_what_was_made_for_television_or_for_sale_may_be_a_film_to_tmdb_where_no_show_has_the_name(
     tmdb: TmdbClient, world: World, made_up: Any
 ) -> None:
     world.shows = [
         made_up.Show(1, "蔵の外伝", "2020-04-01", kind="movie"),
         made_up.Show(2, "蔵の番外", "2020-04-01"),
         made_up.Show(3, "蔵の番外", "2020-04-01", kind="movie"),
+        made_up.Show(4, "蔵の特番", "2020-04-01", (made_up.DRAMA,), kind="movie"),
+        made_up.Show(5, "蔵の役者", "2020-04-01", (made_up.DRAMA,)),
+        made_up.Show(6, "蔵の役者", "2020-04-01", kind="movie"),
     ]
-    assert [await found(tmdb, "蔵の外伝", 2020, kind) for kind in RecordKind] == [None, 1, 1, 1]
-    ova = await look_up(tmdb, "蔵の番外", 2020, RecordKind.OVA)
-    assert (ova.tmdb_id, ova.tmdb_kind) == (2, TmdbKind.TV)
+    assert [await found(tmdb, "蔵の外伝", 2020, kind) for kind in RecordKind] == [1, 1, 1, 1]
+    special = await look_up(tmdb, "蔵の外伝", 2020, RecordKind.TV)
+    assert (special.tmdb_id, special.tmdb_kind) == (1, TmdbKind.MOVIE)
+    for kind in (RecordKind.OVA, RecordKind.TV):
+        as_show = await look_up(tmdb, "蔵の番外", 2020, kind)
+        assert (as_show.tmdb_id, as_show.tmdb_kind) == (2, TmdbKind.TV)
+    # A film of the year after is another one, a live action decides nothing, and a show of the name has to be ruled out first.
+    assert await found(tmdb, "蔵の外伝", 2019) is None
+    assert await found(tmdb, "蔵の特番", 2020) is None
+    assert await found(tmdb, "蔵の役者", 2020) is None
 
 
 async def test_what_has_an_english_title_alone_is_searched_for_and_need_be_no_animation(
@@ -249,6 +263,7 @@ async def test_bgm_is_told_who_asks_and_asked_once_a_second(
     assert (airing.weekday, airing.details.title_japanese, airing.details.year) == (3, "蔵 & 夜", 2022)
     assert airing.details.poster_url == "/pic/cover/l/5.jpg"
     second = asyncio.create_task(bangumi.subject(9))
+    # Time for the server to hear of it too early: that it does not is told by no event.
     await asyncio.sleep(0.05)
     assert len(world.asked) == 1
     clock.advance(1.0)

@@ -81,6 +81,8 @@ class World:
     subjects: dict[int, dict[str, Any]] = field(default_factory=dict)
     seasons: dict[tuple[int, int], list[str | None]] = field(default_factory=lambda: defaultdict(list))
     """The days of the episodes of a season of TMDB."""
+    lost_seasons: set[tuple[int, int]] = field(default_factory=set)
+    """Those that TMDB does not have, of shows that it has."""
     episodes: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     """The episodes of an entry of bgm.tv."""
     posters: dict[str, tuple[int, dict[str, str], bytes]] = field(default_factory=dict)
@@ -151,6 +153,8 @@ class World:
                 return *self.troubles.pop(0), b"{}"
             case ["3", "tv" | "movie" as kind, number]:
                 return self._details(kind, int(number), query)
+            case ["3", "tv", number, "season", season] if (int(number), int(season)) in self.lost_seasons:
+                return _json(404, {"status_code": 34, "success": False})
             case ["3", "tv", number, "season", season]:
                 return _json(200, self._season(int(number), int(season), query["language"]))
             case ["v0", "search", "subjects"]:
@@ -217,8 +221,8 @@ class World:
                     for one, where in told
                 ]
                 said[part] = {"translations": listed}
-            else:
-                said[part] = self._season(number, int(part.partition("/")[2]), query["language"])
+            elif (number, season := int(part.partition("/")[2])) not in self.lost_seasons:
+                said[part] = self._season(number, season, query["language"])
         return _json(200, said)
 
     def _season(self, show: int, season: int, language: str) -> dict[str, Any]:

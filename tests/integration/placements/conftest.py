@@ -58,6 +58,8 @@ class House:
     placements: Placements
     refused: list[tuple[int, tuple[str, ...]]]
     """The downloads that were to fail, and for which files."""
+    pictures: dict[str, bytes]
+    """The posters that are kept, by their names."""
     modules: dict[str, int] = field(default_factory=dict)
 
     def add(self, sql: str, **values: Any) -> int:
@@ -135,6 +137,10 @@ class House:
         return [(path, json.loads(reason)["code"]) for path, reason in rows]
 
 
+def unheard(conn: Connection, placement_ids: Sequence[int]) -> None:
+    """No media server hears of anything."""
+
+
 @pytest.fixture
 def house(shelf: Shelf) -> House:
     root = shelf.folder / "downloads"
@@ -145,5 +151,6 @@ def house(shelf: Shelf) -> House:
     def refuse(conn: Connection, download_id: int, files: Sequence[str]) -> None:
         refused.append((download_id, tuple(files)))
 
-    loop = FilingLoop(shelf.database, root, reserve=0, refuse=refuse)
-    return House(shelf, root, loop, Placements(shelf.database), refused)
+    pictures: dict[str, bytes] = {}
+    loop = FilingLoop(shelf.database, root, reserve=0, refuse=refuse, picture=pictures.get, note_placed=unheard)
+    return House(shelf, root, loop, Placements(shelf.database), refused, pictures)

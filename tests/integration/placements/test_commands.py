@@ -50,6 +50,25 @@ async def test_the_way_of_a_file_by_command(
     assert house.library() == {PLACED: b"one"}
     assert "1 files" in await run(kurabito, "rename", "1")
     house.plane()
-    await run(kurabito, "undo-rename", "1")
+    assert "renaming 2: 1 files" in await run(kurabito, "undo-rename", "1")
     house.plane()
     assert house.library() == {PLACED: b"one"}
+
+
+async def test_a_film_is_said_by_command(
+    house: House, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not url.startswith("sqlite"):
+        pytest.skip("the commands are the same on both databases")
+    monkeypatch.setenv("KURABITO_DATABASE", url)
+    monkeypatch.setenv("KURABITO_STATE", str(tmp_path / "state"))
+    name = "[Kura] Sake no Uta (2016) [1080p].mkv"
+    download = house.download(house.series("Sake no Uta", year=2016), name, {name: b"film"})
+    # A link whose title says no number is of no episode.
+    house.shelf.run("UPDATE anime_links SET episode_id = NULL")
+    assert download == [1]
+    await house.settle()
+    assert house.questions() == [(name, "no_number")]
+    await asyncio.to_thread(kurabito, "answer", "1", "--film")
+    await house.settle()
+    assert house.library() == {"Sake no Uta (2016)/Sake no Uta (2016).mkv": b"film"}

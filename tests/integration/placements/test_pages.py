@@ -59,7 +59,12 @@ async def test_a_download_of_what_is_had_says_that_nothing_is_filed(house: House
     for name in (EPISODE, EPISODE.replace("Kura]", "Other]")):
         house.download(series, name, {name: b"one"})
         await house.settle()
-    assert "Nothing of it goes into a library: the episode is there already" in await shown(site, "/downloads/2")
+    page = await shown(site, "/downloads/2")
+    assert "Nothing of it goes into a library: the episode is there already" in page
+    assert (
+        "[Other] Yoru no Kurabito - 01 [1080p].mkv : The library already has this episode, and this file is not better."
+        in page
+    ), page
 
 
 async def test_a_name_that_is_taken_offers_a_choice_and_takes_it(house: House, site: httpx2.AsyncClient) -> None:
@@ -148,3 +153,40 @@ async def test_renames_are_shown_applied_and_undone(house: House, site: httpx2.A
     house.plane()
     assert house.library() == {PLACED: b"one"}
     assert (await site.post("/library/1/renames/1/undo")).status_code == 409
+
+
+async def test_what_waits_says_when_it_is_tried_again(house: House, site: httpx2.AsyncClient) -> None:
+    house.download(house.series("Yoru no Kurabito"), EPISODE, {EPISODE: b"one"})
+    await house.loop.step()
+    house.plane()
+    await house.loop.step()
+    # The disk of the library is gone before the file comes there.
+    house.shelf.path("").rename(house.shelf.folder / "elsewhere")
+    house.plane()
+    page = await shown(site)
+    assert "Mount it" in page
+    assert "Next attempt" in page
+
+
+async def test_a_large_download_shows_what_is_not_done_first_and_how_much_more_there_is(
+    house: House, site: httpx2.AsyncClient
+) -> None:
+    names = [f"[Kura] Yoru no Kurabito - {number:03} [1080p].mkv" for number in range(1, 206)]
+    house.download(house.series("Yoru no Kurabito"), "batch", {name: name.encode() for name in names})
+    last = house.shelf.path(PLACED.replace("E01", "E205"))
+    last.parent.mkdir(parents=True)
+    last.write_bytes(b"of the user")
+    await house.settle()
+    page = await shown(site)
+    assert page.index("S01E205.mkv") < page.index("S01E01.mkv")
+    assert "5 more files" in page
+
+
+async def test_a_download_that_failed_for_its_files_is_not_said_to_be_had(
+    house: House, site: httpx2.AsyncClient
+) -> None:
+    house.download(house.series("Yoru no Kurabito"), EPISODE, {EPISODE: b"one", "setup.exe": b"MZ"})
+    await house.settle()
+    assert house.refused == [(1, ("setup.exe",))]
+    house.shelf.run("UPDATE downloads SET status = 'failed'")
+    assert "Nothing of it goes into a library" not in await shown(site)

@@ -59,6 +59,18 @@ ALTER TABLE bangumi ADD COLUMN season_offset INTEGER DEFAULT 0;
 ALTER TABLE bangumi ADD COLUMN needs_review INTEGER DEFAULT 0;
 ALTER TABLE bangumi ADD COLUMN title_aliases TEXT DEFAULT NULL;
 """
+TO_33 = """
+ALTER TABLE bangumi ADD COLUMN weekday_locked BOOLEAN DEFAULT 0;
+ALTER TABLE bangumi ADD COLUMN preferred_group TEXT DEFAULT NULL;
+ALTER TABLE bangumi ADD COLUMN preferred_resolution TEXT DEFAULT NULL;
+ALTER TABLE bangumi ADD COLUMN episode_type TEXT DEFAULT 'episode';
+CREATE TABLE movie (id INTEGER NOT NULL, official_title VARCHAR NOT NULL, title_raw VARCHAR, year INTEGER, group_name VARCHAR,
+    dpi VARCHAR, source VARCHAR, subtitle VARCHAR, poster_link VARCHAR, rss_link VARCHAR, added BOOLEAN NOT NULL,
+    deleted BOOLEAN NOT NULL, save_path VARCHAR, rule_name VARCHAR, filter VARCHAR NOT NULL, PRIMARY KEY (id));
+INSERT INTO movie (id, official_title, title_raw, year, rss_link, added, deleted, save_path, filter)
+VALUES (1, '藏人剧场版', 'Kurabito the Movie', 2022, 'https://mikanani.me/RSS/3', 1, 0, '/downloads/Movie/藏人剧场版 (2022)', ''),
+       (2, 'Deleted', NULL, NULL, NULL, 0, 1, NULL, '');
+"""
 ADD = (
     "INSERT INTO bangumi (id, official_title, year, title_raw, season, eps_collect, {offset}, filter, rss_link, added, rule_name, "
     "save_path, deleted) VALUES (?, ?, ?, ?, ?, 0, ?, '720,\\d+-\\d+', ?, 1, ?, ?, ?)"
@@ -79,20 +91,29 @@ def make(path: Path, version: str) -> Path:
             raw.execute("INSERT INTO rssitem VALUES (1, 'Mikan', 'https://mikanani.me/RSS/all?token=x', 1, 'mikan', 1)")
             raw.execute("INSERT INTO torrent VALUES (1, 1, 1, 'a - 01', 'https://x/1.torrent', NULL, 1)")
             raw.execute("INSERT INTO torrent VALUES (2, 1, 1, 'a - 02', 'https://x/2.torrent', NULL, 0)")
-        if version == "3.2":
+        if version >= "3.2":
             raw.executescript(TO_32)
-            raw.execute("UPDATE bangumi SET archived = 1, title_aliases = '[\"Kurabito Night\"]' WHERE id = 2")
+            aliases = json.dumps(["Kurabito, Night", "藏人"])
+            raw.execute("UPDATE bangumi SET archived = 1, title_aliases = ? WHERE id = 2", (aliases,))
+        if version == "3.3":
+            raw.executescript(TO_33)
+            raw.execute("UPDATE bangumi SET season = 1, season_offset = 1 WHERE id = 2")
         raw.commit()
     return path
 
 
-@pytest.mark.parametrize("version", ["3.0", "3.1", "3.2"])
+@pytest.mark.parametrize("version", ["3.0", "3.1", "3.2", "3.3"])
 def test_a_database_of_autobangumi_is_read_and_left_as_it_is(tmp_path: Path, version: str) -> None:
     path = make(tmp_path / "data.db", version)
     before = sha256(path.read_bytes()).digest(), path.stat().st_mtime_ns, sorted(tmp_path.iterdir())
     theirs = read_autobangumi(path)
     assert (sha256(path.read_bytes()).digest(), path.stat().st_mtime_ns, sorted(tmp_path.iterdir())) == before
-    first, second = theirs.shows
+    first, second, *films = theirs.shows
+    assert [(film.titles, film.year, film.is_film, film.folder) for film in films] == (
+        [(("藏人剧场版", "Kurabito the Movie"), 2022, True, "/downloads/Movie/藏人剧场版 (2022)")]
+        if version == "3.3"
+        else []
+    )
     assert (theirs.version, first.titles, first.season, first.year) == (
         version,
         ("藏人之夜", "Yoru no Kurabito"),
@@ -101,8 +122,8 @@ def test_a_database_of_autobangumi_is_read_and_left_as_it_is(tmp_path: Path, ver
     )
     assert first.folder == "/downloads/Bangumi/藏人之夜 (2020)/Season 1"
     assert first.files == (0 if version == "3.0" else 1)
-    assert (second.season, second.episode_offset, second.is_wanted) == (2, 12, version != "3.2")
-    assert ("Kurabito Night" in second.titles) is (version == "3.2")
+    assert (second.season, second.episode_offset, second.is_wanted) == (2, 12, version < "3.2")
+    assert ({"Kurabito, Night", "藏人"} <= {*second.titles}) is (version >= "3.2")
     urls = {feed.url for feed in theirs.feeds}
     assert {"https://mikanani.me/RSS/1", "https://mikanani.me/RSS/2"} <= urls
     assert ("https://mikanani.me/RSS/all?token=x" in urls) is (version != "3.0")

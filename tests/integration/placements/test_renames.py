@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kurabito.metadata.episodes import EpisodeSource, KnownEpisode, keep_lists
 from kurabito.placements.errors import PlacementConflict
 from kurabito.placements.library_naming import LibraryNaming
 from kurabito.placements.naming.presets import PRESETS, Preset
 from kurabito.placements.naming.renames import Rename
+from kurabito.placements.naming.safe_names import safe_name
 from kurabito.placements.renames.order import in_order
 from kurabito.placements.renames.service import Renames
 
@@ -100,3 +102,27 @@ async def test_a_name_that_another_file_has_stays_its_own(house: House) -> None:
 def test_names_that_are_swapped_stay() -> None:
     swapped = [Rename("a", "b"), Rename("b", "a"), Rename("c", "d")]
     assert in_order(swapped, ["a", "b", "c"]) == ([Rename("c", "d")], ["a", "b"])
+
+
+async def test_a_name_has_the_title_of_its_episode_when_it_is_known(house: House) -> None:
+    record = house.record("Yoru no Kurabito", tmdb_id=5, season=1, count=12)
+    house.shelf.run("UPDATE metadata SET bgm_id = 7")
+    titles = [KnownEpisode(number, {"en": f"Vol. {number}: Rice?", "ja": "米"}) for number in (1, 2)]
+    house.shelf.database.write_blocking(lambda conn: keep_lists(conn, EpisodeSource.BGM, {"7": titles}))
+    titled = replace(PRESETS[Preset.FLAT], episode_file="{title} - {episode:02}< - {episode_title}>")
+    await LibraryNaming(house.shelf.database).change(1, titled)
+    series = house.series("Yoru no Kurabito", metadata_id=record)
+    for name in ("01", "03"):
+        video = f"[Kura] Yoru no Kurabito - {name} [1080p].mkv"
+        house.download(series, video, {video: b"video " + name.encode()}, episodes=(int(name),))
+    await house.settle()
+    first, third = sorted(house.library())
+    assert first == f"Yoru no Kurabito/Yoru no Kurabito - 01 - {safe_name('Vol. 1: Rice?')}.mkv"
+    assert third == "Yoru no Kurabito/Yoru no Kurabito - 03.mkv"
+    renames = Renames(house.shelf.database)
+    assert (await renames.preview(1)).unchanged == 2
+    # The record learns a title later, and a rename brings it in.
+    more = [*titles, KnownEpisode(3, {"en": "Water"})]
+    house.shelf.database.write_blocking(lambda conn: keep_lists(conn, EpisodeSource.BGM, {"7": more}))
+    (rename,) = (await renames.preview(1)).renames
+    assert rename.target == "Yoru no Kurabito/Yoru no Kurabito - 03 - Water.mkv"

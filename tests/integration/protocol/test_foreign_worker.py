@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from blake3 import blake3
+from tests.support.waiting import PATIENCE
 
 from kurabito.dataplane.files.paths import as_text
 from kurabito.db import Database, migrate, open_database
@@ -55,7 +56,7 @@ class Shows:
             env={**os.environ, **environment},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
 

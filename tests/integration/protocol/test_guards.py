@@ -58,6 +58,7 @@ ROWS = (
     ),
     "INSERT INTO inspections (id, kind, folder, created_at, updated_at) VALUES (1, 'arrival', '/done', 1, 1)",
     "INSERT INTO inspected_files VALUES (1, 1, 'a.mkv', 1, 1, 1, 1)",
+    "INSERT INTO inspected_media VALUES (1, 'a.mkv', 1, 1, NULL, NULL)",
     (
         "INSERT INTO placements (id, library_id, mode, size_bytes, target_path, created_at, updated_at) "
         "VALUES (1, 1, 'link', 1, 'a.mkv', 1, 1)"
@@ -120,6 +121,7 @@ FORBIDDEN = {
     "VALUES (1, 'write', 1, 'x', 1, 1)": "PLANE-3",
     "DELETE FROM inspections": "PLANE-4",
     "UPDATE inspected_files SET relative_path = 'b'": "PLANE-1",
+    "UPDATE inspected_media SET relative_path = 'b'": "PLANE-1",
     "UPDATE data_planes SET protocol = '2.0'": "VER-2",
     "INSERT INTO data_planes (name, lines, version, started_at, heartbeat_at, expires_at) VALUES ('x', '[]', '1', 1, 1, 1)": "VER-2",
 }

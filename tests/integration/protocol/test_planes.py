@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.app.database import prepare_database
 from kurabito.clock import ManualClock
@@ -85,6 +86,6 @@ def test_both_planes_say_so_and_end(migrated_sqlite: str, tmp_path: Path) -> Non
         prepare_database(settings)
     environment = {**os.environ, "KURABITO_STATE": str(settings.state), "KURABITO_DATABASE": migrated_sqlite}
     command = [sys.executable, "-m", "kurabito.cli", "dataplane", "--once"]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert ended.returncode != 0
     assert "the database speaks version 2.3 of the planes' protocol and this program 1.0" in ended.stderr

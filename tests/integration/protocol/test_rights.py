@@ -35,6 +35,7 @@ PROTOCOL = (
     "trash_entries",
     "inspections",
     "inspected_files",
+    "inspected_media",
     "placements",
     "wal_maintenance_jobs",
     "data_planes",

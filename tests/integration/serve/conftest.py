@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.support.waiting import PATIENCE, Until
 
 KURABITO = [sys.executable, "-m", "kurabito.cli"]
-LONGEST = 60.0
 
 
 @dataclass
@@ -28,7 +29,7 @@ class Served:
 
     def leave(self) -> tuple[int, str, str]:
         """Wait for the end: exit code, what else it printed, its log."""
-        out, _ = self.process.communicate(timeout=LONGEST)
+        out, _ = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, out, self.log.read_text()
 
 
@@ -48,7 +49,7 @@ class Commands:
             env=self._environment(environment),
             capture_output=True,
             text=True,
-            timeout=LONGEST,
+            timeout=PATIENCE,
             check=False,
         )
 
@@ -104,13 +105,14 @@ def shared_commands(tmp_path_factory: pytest.TempPathFactory) -> Commands:
 
 
 @pytest.fixture
-def until() -> Callable[[Callable[[], object]], None]:
-    """Waits until something is so; a real process takes the time it takes."""
+def until() -> Until:
+    """Waits until something is so, and gives what was so; a real process takes the time it takes."""
 
-    def wait(true: Callable[[], object]) -> None:
-        give_up = time.monotonic() + LONGEST
-        while not true():
+    def wait(true: Callable[[], Any]) -> Any:
+        give_up = time.monotonic() + PATIENCE
+        while not (found := true()):
             assert time.monotonic() < give_up, "it never came to be"
             time.sleep(0.02)
+        return found
 
     return wait

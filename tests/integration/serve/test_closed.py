@@ -22,20 +22,22 @@ from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import load
 from kurabito.site.gate import Gate
 
-OPEN = {"/health", "/login", "/static/{name}", "/favicon.ico"}
+SHARED = {"/shared/{token}/calendar.ics", "/shared/{token}/arrivals.rss"}
+"""Their addresses are their keys, and a wrong one is an address of nothing."""
+OPEN = {"/health", "/login", "/static/{name}", "/favicon.ico"} | SHARED
 
 
 @pytest.fixture
-async def site(tmp_path: Path) -> AsyncIterator[Gate]:
+async def gate(tmp_path: Path) -> AsyncIterator[Gate]:
     settings = load(state=tmp_path, database=f"sqlite:///{tmp_path / 'kurabito.db'}")
     async with open_queue(settings.database) as queue:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
         access = open_access(settings, queue.database)
         parts = open_product(settings, queue)
-        site = build_site(settings, parts, access, Live(queue), TaskMeter(), started=datetime.now(UTC))
-        assert isinstance(site, Gate)
-        yield site
+        gate = build_site(settings, parts, access, Live(queue), TaskMeter(), started=datetime.now(UTC))
+        assert isinstance(gate, Gate)
+        yield gate
 
 
 def routes_of(routes: list[BaseRoute]) -> Iterator[tuple[str, str]]:
@@ -53,17 +55,18 @@ def routes_of(routes: list[BaseRoute]) -> Iterator[tuple[str, str]]:
             yield method, route.path
 
 
-async def test_every_route_refuses_a_stranger_but_the_few_that_are_open(site: Gate) -> None:
-    inside = site._site
+async def test_every_route_refuses_a_stranger_but_the_few_that_are_open(gate: Gate) -> None:
+    inside = gate._site
     assert isinstance(inside, FastAPI)
     walked = list(routes_of(inside.routes))
     assert {path for _, path in walked} >= OPEN | {"/", "/api/v1/tasks", "/api/v1/keys", "/metrics", "/system"}
-    transport = httpx2.ASGITransport(site)
+    transport = httpx2.ASGITransport(gate)
     async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8484") as stranger:
         for method, path in walked:
             answer = await stranger.request(method, re.sub(r"\{[^}]*\}", "1", path))
             if path in OPEN:
                 assert "not_authenticated" not in answer.text, (method, path)
+                assert path not in SHARED or answer.status_code == 404, (method, path)
                 continue
             assert answer.status_code == 401, (method, path)
             if method != "HEAD":

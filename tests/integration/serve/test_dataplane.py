@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+from tests.support.waiting import PATIENCE, Until
 
 from kurabito.db import open_database
 from kurabito.protocol import planes
@@ -13,8 +14,6 @@ from kurabito.runtime import open_queue
 
 if TYPE_CHECKING:
     from tests.integration.serve.conftest import Commands
-
-Until = Callable[[Callable[[], object]], None]
 
 
 def living(commands: Commands) -> list[planes.PlaneRecord]:
@@ -31,7 +30,7 @@ def test_it_says_that_it_lives_and_leaves_when_told(commands: Commands, until: U
     with commands.started("dataplane") as (process, log):
         until(lambda: living(commands))
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=PATIENCE) == 0
     assert living(commands) == []
     assert "Traceback" not in log.read_text()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx2
+from tests.support.waiting import PATIENCE
 
 from kurabito.runtime import Queue, TaskState, open_queue
 
@@ -21,7 +22,7 @@ async def states(queue: Queue, task_type: str) -> list[TaskState]:
 
 
 async def until_states(queue: Queue, task_type: str, *wanted: TaskState) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while not set(wanted) <= set(await states(queue, task_type)):
             await asyncio.sleep(0.05)
 
@@ -40,7 +41,7 @@ async def test_the_demo_shows_every_kind_of_end_and_cleans_up(commands: Commands
             await until_states(queue, "demo.hopeless", TaskState.DEAD)
             await until_states(queue, "demo.flaky", TaskState.SUCCEEDED)
             await until_states(queue, "demo.describe", TaskState.SUCCEEDED)
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(PATIENCE):
                 while (await states(queue, "demo.thumbnail")).count(TaskState.SUCCEEDED) < 3:
                     await asyncio.sleep(0.05)
             (unattended,) = (await queue.list(task_type="demo.transcribe")).items
@@ -48,7 +49,7 @@ async def test_the_demo_shows_every_kind_of_end_and_cleans_up(commands: Commands
             copying = (await queue.list(task_type="demo.copy", state=TaskState.RUNNING)).items
             assert any(task.progress for task in copying)
         process.send_signal(signal.SIGINT)
-        await asyncio.to_thread(process.wait, 30)
+        await asyncio.to_thread(process.wait, PATIENCE)
         assert process.returncode == 0, log.read_text()
         assert "Traceback" not in log.read_text()
     assert not folder.exists()

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
+from tests.support.waiting import PATIENCE, Until
 
 if TYPE_CHECKING:
     from tests.integration.serve.conftest import Commands, Served
-
-Until = Callable[[Callable[[], object]], None]
 
 DESCRIPTORS = 256
 MANY = 1200
@@ -68,7 +67,7 @@ def flood(
         for number in range(count):
             line = held.enter_context(socket.socket())
             lines.append(line)
-            line.settimeout(60)
+            line.settimeout(PATIENCE)
             line.bind((source(number), 0))
             line.connect((place.hostname, place.port))
             try:
@@ -82,7 +81,9 @@ def flood(
 def answered(url: str, path: str = "/api/v1/tasks/counts", source: str = "127.0.0.2") -> int:
     """The status that a request gets."""
     place = urlsplit(url)
-    connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60, source_address=(source, 0))
+    connection = http.client.HTTPConnection(
+        str(place.hostname), place.port, timeout=PATIENCE, source_address=(source, 0)
+    )
     try:
         connection.request("GET", path, headers={"X-Api-Key": KEY})
         return connection.getresponse().status
@@ -118,8 +119,8 @@ def test_half_sent_requests_leave_room_for_the_keeper(served: Served, addresses:
         b"",
         b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n"
         b"Content-Length: 15000\r\n\r\npassword=" + b"x" * 14_000,
-        # Answers that are not read.
-        b"GET /login HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100,
+        # Answers that are not read, half a megabyte on each connection.
+        b"GET /static/kurabito.css HTTP/1.1\r\nHost: localhost\r\n\r\n" * 10,
     ],
     ids=["silent", "slow body", "unread"],
 )
@@ -145,7 +146,7 @@ def test_refused_requests_do_not_fill_the_log(served: Served, request_: str, sta
     statuses = set()
     with bounded(served.process.pid, served.log):
         for number in range(300):
-            with socket.create_connection((place.hostname, place.port), timeout=60) as line:
+            with socket.create_connection((place.hostname, place.port), timeout=PATIENCE) as line:
                 line.sendall((request_ % f"{number}{'x' * 2000}").encode())
                 statuses.add(int(line.makefile("rb").readline().split()[1]))
     assert status in statuses

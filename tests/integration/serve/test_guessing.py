@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
+from tests.support.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from tests.integration.serve.conftest import Commands, Served
@@ -32,12 +33,12 @@ def served(shared_commands: Commands, password: dict[str, str]) -> Iterator[Serv
 
 def get(url: str, **headers: str) -> httpx2.Response:
     # To read whom the machine trusts takes longer than the request, and nothing here is encrypted.
-    return httpx2.get(url, headers=headers, verify=False, timeout=30)
+    return httpx2.get(url, headers=headers, verify=False, timeout=PATIENCE)
 
 
 def log_in(url: str, password: str, **headers: str) -> int:
     form = {"password": password}
-    return httpx2.post(f"{url}/login", data=form, headers=headers, verify=False, timeout=30).status_code
+    return httpx2.post(f"{url}/login", data=form, headers=headers, verify=False, timeout=PATIENCE).status_code
 
 
 def ask(url: str, **headers: str) -> httpx2.Response:

@@ -7,16 +7,15 @@ import re
 import shlex
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.waiting import PATIENCE, Until
 
 if TYPE_CHECKING:
     from tests.integration.serve.conftest import Commands
 
-Until = Callable[[Callable[[], object]], None]
 HOW_TO = Path(__file__).parents[3] / "docs" / "how-to"
 PAGES = sorted(page.name for page in HOW_TO.glob("*.md") if "$KEY" in page.read_text("utf-8"))
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -81,7 +80,7 @@ class Reader:
         request = urllib.request.Request(
             url, method=method, headers=headers, data=None if body is None else body.encode()
         )
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return json.loads(answer.read() or b"null")
 
     def get(self, place: str) -> Any:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import urllib.parse
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.waiting import PATIENCE, Until
 
 from kurabito.db import Connection, Database, leases, open_database
 from kurabito.protocol.leased.jobs import FINISH, FINISH_COLUMNS, FINISH_VALUES, JOBS
@@ -17,7 +17,6 @@ from kurabito.protocol.leased.jobs import FINISH, FINISH_COLUMNS, FINISH_VALUES,
 if TYPE_CHECKING:
     from tests.integration.serve.conftest import Commands
 
-Until = Callable[[Callable[[], object]], None]
 KEY = "a key for the tests"
 SESSION = (
     "INSERT INTO scan_sessions (job_id, library_id, status, total_paths, files_seen, added_count, started_at) "
@@ -28,7 +27,7 @@ SESSION = (
 def ask(url: str, method: str = "GET", body: dict[str, Any] | None = None) -> Any:
     request = urllib.request.Request(url, method=method, headers={"X-Api-Key": KEY, "Content-Type": "application/json"})
     data = None if body is None else json.dumps(body).encode()
-    with urllib.request.urlopen(request, data, timeout=30) as answer:
+    with urllib.request.urlopen(request, data, timeout=PATIENCE) as answer:
         return json.loads(answer.read() or b"null")
 
 
@@ -88,7 +87,7 @@ FILES = {
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def database(request: pytest.FixtureRequest) -> dict[str, str]:
+def database_setting(request: pytest.FixtureRequest) -> dict[str, str]:
     """The setting that names the database."""
     return {} if request.param == "sqlite" else {"KURABITO_DATABASE": request.getfixturevalue("fresh_postgres")}
 
@@ -149,14 +148,14 @@ def on_disk(folder: Path) -> dict[str, bytes]:
 
 
 def test_duplicates_are_found_removed_and_brought_back(
-    commands: Commands, until: Until, tmp_path: Path, database: dict[str, str]
+    commands: Commands, until: Until, tmp_path: Path, database_setting: dict[str, str]
 ) -> None:
     folders = {name: tmp_path / name for name in FILES}
     for name, files in FILES.items():
         for path, content in files.items():
             (folders[name] / path).parent.mkdir(parents=True, exist_ok=True)
             (folders[name] / path).write_bytes(content)
-    with commands.serving(KURABITO_API_KEY=KEY, KURABITO_ALLOW_DELETE="true", **database) as served:
+    with commands.serving(KURABITO_API_KEY=KEY, KURABITO_ALLOW_DELETE="true", **database_setting) as served:
         keeper = Keeper(f"{served.url}/api/v1", until)
         films, series = (keeper.post("libraries", name=name, path=str(folders[name]))["id"] for name in FILES)
         # Nothing is known by the name of the folder `b`.

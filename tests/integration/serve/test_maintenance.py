@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import httpx2
+from tests.support.waiting import PATIENCE, Until
 
 from kurabito.demo.pictures import draw_poster
 
 if TYPE_CHECKING:
     from tests.integration.serve.conftest import Commands
 
-Until = Callable[[Callable[[], object]], None]
 KEY = "a key for the tests"
 
 
@@ -39,7 +38,7 @@ def test_a_log_that_grew_is_moved_and_a_picture_is_drawn_from_the_scan_to_the_br
 
 
 def _client(url: str) -> httpx2.Client:
-    return httpx2.Client(base_url=url, headers={"X-Api-Key": KEY}, timeout=30)
+    return httpx2.Client(base_url=url, headers={"X-Api-Key": KEY}, timeout=PATIENCE)
 
 
 def _moves_the_log(http: httpx2.Client, until: Until, reader: sqlite3.Connection) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx2
+from tests.support.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from tests.integration.serve.conftest import Commands
@@ -22,7 +23,7 @@ def test_a_scan_says_how_many_folders_it_left_and_they_are_listed(
         (tmp_path / "films" / folder / "01.mkv").write_bytes(folder.encode())
     with (
         commands.serving(KURABITO_API_KEY=KEY) as served,
-        httpx2.Client(base_url=f"{served.url}/api/v1", headers={"X-Api-Key": KEY}, timeout=30) as api,
+        httpx2.Client(base_url=f"{served.url}/api/v1", headers={"X-Api-Key": KEY}, timeout=PATIENCE) as api,
     ):
 
         def scanned() -> Any:

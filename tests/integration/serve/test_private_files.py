@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
+from tests.support.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from tests.integration.serve.conftest import Commands
@@ -109,7 +110,7 @@ def test_no_other_user_reads_a_token_out_of_the_state_folder_or_the_log(commands
     }
     with (
         commands.serving(**environment) as served,
-        httpx2.Client(base_url=served.url, headers={"X-Api-Key": KEY}, verify=False, timeout=60) as api,
+        httpx2.Client(base_url=served.url, headers={"X-Api-Key": KEY}, verify=False, timeout=PATIENCE) as api,
     ):
         for url in (
             f"https://127.0.0.1:9/rss?passkey={PASSKEY}",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import stat
-from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
+from tests.support.waiting import Until
 
 from kurabito.access import Sessions
 from kurabito.db import open_database
@@ -19,8 +19,6 @@ from kurabito.protocol import planes
 
 if TYPE_CHECKING:
     from tests.integration.serve.conftest import Commands
-
-Until = Callable[[Callable[[], object]], None]
 
 
 def children_of(pid: int) -> list[int]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import httpx2
+from tests.support.waiting import PATIENCE, Until
 from typer.testing import CliRunner
 
 from kurabito.cli.commands import app
@@ -15,7 +15,6 @@ from kurabito.cli.commands import app
 if TYPE_CHECKING:
     from tests.integration.serve.conftest import Commands
 
-Until = Callable[[Callable[[], object]], None]
 KEY = "a key for the tests"
 
 
@@ -25,8 +24,10 @@ def shown(commands: Commands) -> dict[str, tuple[object, str]]:
 
 
 def test_a_value_is_set_shown_and_removed(commands: Commands) -> None:
+    done = commands.run("config", "set", "tz", "Asia/Tokyo")
+    assert (done.returncode, done.stdout) == (0, "tz is set. It takes effect at the next start.\n")
     done = commands.run("config", "set", "trash_days", "60")
-    assert (done.returncode, done.stdout) == (0, "trash_days is set. It takes effect at the next start.\n")
+    assert (done.returncode, done.stdout) == (0, "trash_days is set. `kurabito serve` follows within 5 seconds.\n")
     assert shown(commands)["trash_days"] == (60.0, "database")
     refused = commands.run("config", "set", "trash_days", "0")
     assert (refused.returncode, refused.stderr) == (1, "error: trash_days: Input should be greater than 0\n")
@@ -38,25 +39,25 @@ def test_a_value_is_set_shown_and_removed(commands: Commands) -> None:
 
 
 def test_serve_begins_with_what_is_stored_and_follows_the_level_of_its_log(commands: Commands, until: Until) -> None:
-    assert commands.run("config", "set", "trash_days", "60").returncode == 0
+    assert commands.run("config", "set", "file_parallel", "3").returncode == 0
     with commands.serving("--no-dataplane", KURABITO_API_KEY=KEY) as served:
-        api = httpx2.Client(base_url=served.url, headers={"X-Api-Key": KEY}, timeout=30)
+        api = httpx2.Client(base_url=served.url, headers={"X-Api-Key": KEY}, timeout=PATIENCE)
 
         def setting(name: str) -> tuple[object, str, bool]:
             settings = api.get("/api/v1/system").json()["settings"]
             one = next(setting for setting in settings if setting["name"] == name)
             return one["value"], one["origin"], one["needs_restart"]
 
-        assert setting("trash_days") == (60.0, "database", True)
-        assert commands.run("config", "set", "trash_days", "90").returncode == 0
+        assert setting("file_parallel") == (3, "database", True)
+        assert commands.run("config", "set", "file_parallel", "4").returncode == 0
         assert "within 5 seconds" in commands.run("config", "set", "log_level", "debug").stdout
         until(lambda: setting("log_level") == ("debug", "database", False))
         # What needs a restart is shown as it is in effect.
-        assert setting("trash_days") == (60.0, "database", True)
+        assert setting("file_parallel") == (3, "database", True)
         api.close()
     with commands.serving("--no-dataplane", KURABITO_API_KEY=KEY) as served:
-        api = httpx2.Client(base_url=served.url, headers={"X-Api-Key": KEY}, timeout=30)
-        assert setting("trash_days") == (90.0, "database", True)
+        api = httpx2.Client(base_url=served.url, headers={"X-Api-Key": KEY}, timeout=PATIENCE)
+        assert setting("file_parallel") == (4, "database", True)
         api.close()
 
 

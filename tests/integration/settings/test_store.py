@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.clock import ManualClock
 from kurabito.db import Database, migrate, open_database
@@ -145,7 +146,7 @@ async def test_another_process_hears_of_a_change_in_time(
         following = asyncio.create_task(other.run())
         await store.set("log_level", "debug")
         assert other.current is local
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while not heard.is_set():
                 clock.advance(SEEN_WITHIN)
                 await asyncio.sleep(0)

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 from starlette.types import Receive, Scope, Send
+from tests.support.waiting import PATIENCE
 
 from kurabito.app.listener import listen
 from kurabito.app.server import Server
 from kurabito.site.connections import OpenConnection
 from kurabito.site.limits import ConnectionLimits
 
-PATIENCE = 30.0
 LARGE = 32 << 20
 
 
@@ -192,10 +192,10 @@ def serve() -> Serve:
     ) -> AsyncIterator[Serving]:
         limits = ConnectionLimits(**{"most": 16, "per_address": 8, **given})
         started, site = asyncio.Event(), Site()
-        with listen("127.0.0.1", 0) as listener:
+        with listen("127.0.0.1", 0) as listener, _own(listener, kind) as own:
             made = Server if ticks else StillServer
             server = made(site, limits, on_started=started.set, on_stopping=site.release.set)
-            running = asyncio.create_task(server.serve(sockets=[_own(listener, kind)]))
+            running = asyncio.create_task(server.serve(sockets=[own]))
             await started.wait()
             serving = Serving(server, site, listener.getsockname()[1])
             try:
@@ -209,7 +209,7 @@ def serve() -> Serve:
 
 
 def _own(listener: socket.socket, kind: type[socket.socket]) -> socket.socket:
-    """The socket for the server, which closes it."""
+    """The same socket as another kind; the server leaves it open, because a restart goes on with it."""
     copy = kind(fileno=os.dup(listener.fileno()))
     copy.setblocking(False)
     return copy

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from tests.support.waiting import PATIENCE
+
 from kurabito.site.connections import ConnectionPhase, OpenConnection
 from kurabito.site.protocol import GuardedProtocol
 
 if TYPE_CHECKING:
     from tests.integration.site.conftest import Serve
 
-PATIENCE = 30.0
 LARGE = 32 << 20
 
 

@@ -63,8 +63,10 @@ Opened = Callable[..., AbstractAsyncContextManager[Site]]
 
 
 @asynccontextmanager
-async def _opened(url: str, state: Path, *, allow_delete: bool = True, **further: Any) -> AsyncIterator[Site]:
-    settings = Settings(api_key=KEY, state=state, database=url, allow_delete=allow_delete, **further)
+async def _opened(
+    url: str, state: Path, *, allow_delete: bool = True, settings: Settings | None = None, **further: Any
+) -> AsyncIterator[Site]:
+    settings = settings or Settings(api_key=KEY, state=state, database=url, allow_delete=allow_delete, **further)
     async with open_queue(url) as queue, open_outbound(settings) as outbound:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
@@ -72,7 +74,7 @@ async def _opened(url: str, state: Path, *, allow_delete: bool = True, **further
         feeds = open_feeds(queue, outbound, pace=0.0)
         metadata = open_metadata(settings, queue, outbound)
         metadata.posters.prepare()
-        product = open_product(settings, queue, library=library, feeds=feeds, metadata=metadata)
+        product = open_product(settings, queue, library=library, feeds=feeds, metadata=metadata, outbound=outbound)
         async with open_pages(settings, product) as client:
             yield Site(client, queue, library, feeds, metadata, Reconciler(queue))
 

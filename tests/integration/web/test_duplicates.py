@@ -34,17 +34,19 @@ async def test_groups_are_shown_by_what_they_waste(shelf: Shelf, furnished: Site
     assert re.findall(SIZES, page.text) == ["2.9 KiB", "40 B"]
     assert re.findall(r"<li><b>([^<]+)</b>", page.text) == ["3.0 KiB", "2"]
     assert "library 2" in page.text
-    # Only the first files of a group are shown with it; its own page has all.
-    assert "many small 3" in page.text
-    assert "many small 4" not in page.text
+    # Only some files of a group are shown with it; its own page has all.
+    for number in range(5, 7):
+        shelf.put(f"many small {number}", b"s" * 10)
+    page = await furnished.get("/duplicates")
+    assert "many small 6" not in page.text
     (group,) = set(re.findall(r'href="([^"]+)">1 more', page.text))
     page = await furnished.get(group)
-    assert "many small 4" in page.text
-    assert "Keeping one copy frees 40 B." in page.text
+    assert "many small 6" in page.text
+    assert "Keeping one copy frees 60 B." in page.text
     linked = next(one for one in (await Duplicates(shelf.database).groups()).items if one.copies == 1)
     page = await furnished.get(f"/duplicates/groups/{linked.key}")
     assert "These are hard links to one file" in page.text
-    assert "New plan" not in page.text
+    assert "Create plan" not in page.text
     assert "no longer duplicates" in (await furnished.get("/duplicates/groups/blake3:" + 64 * "0")).text
 
 
@@ -124,6 +126,64 @@ async def test_a_plan_keeps_to_the_chosen_groups_and_away_from_protected_folders
         assert f"{fields.get('protected', '')}</textarea>" in page.text
 
 
+async def test_the_copy_that_was_clicked_stays_and_exactly_the_ticked_groups_are_planned(
+    shelf: Shelf, furnished: Site, plane: Callable[[], None]
+) -> None:
+    for content in (b"one", b"two"):
+        for number, name in enumerate(("old", "new", "newer")):
+            shelf.put(f"{content.decode()} {name}", content, mtime=number + 1)
+    page = (await furnished.get("/duplicates", keep="newest")).text
+    # The rule is only the default: its copy comes first, is chosen, and is sent empty.
+    groups = re.findall(r'name="(stays-[^"]+)" value="" checked>.*?(one|two) newer', page, re.DOTALL)
+    assert sorted(name for _, name in groups) == ["one", "two"]
+    (one,) = [key.removeprefix("stays-") for key, name in groups if name == "one"]
+    (old,) = re.findall(rf'name="stays-{one}" value="(\d+)">(?:(?!<label).)*?one old', page, re.DOTALL)
+    fields = {"scope": "chosen", "group": one, "keep": "newest", f"stays-{one}": old}
+    # What was clicked in a group that is not ticked changes nothing.
+    others = {key: "999" for key, name in groups if name == "two"}
+    plan = await furnished.post("/duplicates", **fields, **others)
+    assert plan.text.count("You chose the other copy to stay.") == 2
+    assert "Newest; 1 copy chosen by you" in await furnished.read(plan.url.path)
+    await furnished.post("/duplicates/plans/1/apply", confirm="yes")
+    plane()
+    left = [name for name in ("old", "new", "newer") if shelf.path(f"one {name}").exists()]
+    assert (left, shelf.path("two old").exists()) == (["old"], True)
+
+    # One click undoes it all.
+    assert "2 files go back to their places." in await furnished.read("/duplicates/plans/1")
+    undone = await furnished.post("/duplicates/plans/1/undo")
+    assert undone.status_code == 200
+    plane()
+    assert all(shelf.path(f"one {name}").exists() for name in ("old", "new", "newer"))
+    assert "/undo" not in (await furnished.get("/duplicates/plans/1")).text
+
+    gone = await furnished.post("/duplicates", scope="chosen", group=one, **{f"stays-{one}": "999"})
+    assert (gone.status_code, "Choose one of the listed values" in gone.text) == (422, True)
+
+
+async def test_everything_in_the_trash_is_put_back(shelf: Shelf, furnished: Site, plane: Callable[[], None]) -> None:
+    for number in range(3):
+        shelf.put(f"a {number}", b"a", mtime=number)
+        shelf.put(f"b {number}", b"b", mtime=number)
+    await furnished.post("/duplicates", scope="all")
+    await furnished.post("/duplicates/plans/1/apply", confirm="yes")
+    plane()
+    shelf.path("a 1").write_bytes(b"in the way")
+    ordered = await furnished.post("/api/v1/trash/restore")
+    assert (ordered.status_code, ordered.json()["entries"]) == (202, 4)
+    # They are on their way already.
+    assert (await furnished.post("/api/v1/trash/restore")).json()["entries"] == 0
+    plane()
+    assert "Another file is in its original place" in (await furnished.get("/trash")).text
+    assert [name for name in ("a 2", "b 1", "b 2") if not shelf.path(name).exists()] == []
+    shelf.path("a 1").unlink()
+    await furnished.post("/trash/restore")
+    plane()
+    assert "The trash is empty." in (await furnished.get("/trash")).text
+    assert (await furnished.post("/api/v1/duplicates/plans/1/undo")).json() == {"entries": 0, "job_ids": []}
+    assert (await furnished.post("/api/v1/duplicates/plans/9/undo")).status_code == 404
+
+
 async def test_without_the_setting_nothing_can_be_applied_and_the_page_says_how_to_change_that(
     shelf: Shelf, url: str, tmp_path: Path, opened: Opened
 ) -> None:
@@ -131,7 +191,7 @@ async def test_without_the_setting_nothing_can_be_applied_and_the_page_says_how_
     shelf.put("b")
     async with opened(url, tmp_path / "state", allow_delete=False) as site:
         plan = await site.post("/duplicates")
-        assert "<code>KURABITO_ALLOW_DELETE=true</code>" in plan.text
+        assert "turn it on under Settings, Libraries" in plan.text
         assert 'action="/duplicates/plans/1/check"' in plan.text
         assert "/duplicates/plans/1/apply" not in plan.text
         forced = await site.post("/duplicates/plans/1/apply", confirm="yes")

@@ -41,6 +41,31 @@ async def test_an_indexer_is_added_tested_changed_and_removed(site: Site, jacket
     assert "No indexer yet" in (await site.post("/search/indexers/1/remove")).text
 
 
+async def test_everything_about_an_indexer_can_be_changed_on_its_page(site: Site, jackett: StandIn) -> None:
+    await site.post("/search/indexers", name="Jackett", url=jackett.url(f"/?apikey={KEY}"), allows_private="yes")
+    await site.post("/search/indexers/sites", site="mikan")
+    usual = {"min_seeders": "0", "per_hour": "60", "is_enabled": "yes"}
+    named = {"name": "Second", "url": jackett.url("/2/api"), "allows_private": "yes", "categories": "5070, 2000"}
+    changed = await site.post(
+        "/search/indexers/1", **usual, **named, priority="-5", seed_ratio="1.5", seed_minutes="60"
+    )
+    assert changed.status_code == 200
+    settings = (await site.feeds.indexers.get(1)).settings
+    # The same host: its key stays.
+    assert (settings.name, settings.url, settings.api_key) == ("Second", jackett.url("/2/api"), KEY)
+    assert (settings.categories, settings.priority, settings.allows_private) == ((5070, 2000), -5, True)
+    refused = await site.post("/search/indexers/1", **usual, **{**named, "categories": "all"}, priority="0")
+    assert (refused.status_code, "These categories cannot be used" in refused.text) == (422, True)
+    assert (await site.post("/search/indexers/1", **usual, **named, priority="-5000")).status_code == 422
+    await site.post("/search/indexers/2", **usual, name="Mikan", url="https://mirror.example/", priority="0")
+    assert (await site.feeds.indexers.get(2)).settings.url == "https://mirror.example"
+    await site.post("/search/indexers/2", **usual, name="Mikan", url="", priority="0")
+    assert (await site.feeds.indexers.get(2)).settings.url is None
+    await site.post("/search/indexers/1/test")
+    page = await site.read("/search/indexers")
+    assert re.search("Last queries Second Test 2 results", page)
+
+
 async def test_a_site_is_switched_on(site: Site) -> None:
     page = await site.read("/search/indexers")
     assert re.search("TokyoTosho www.tokyotosho.info Untested Add", page)
@@ -70,9 +95,11 @@ async def test_a_release_is_found_and_grabbed(site: Site, jackett: StandIn, lang
 
 
 async def test_a_feed_that_is_pasted_into_the_search_is_followed(site: Site) -> None:
-    sent = await site.get("/search", q="https://example.org/rss?a=1")
+    pasted = "https://127.0.0.1/rss?a=1"
+    await site.get("/search/answers", q=pasted)  # until it is known what the link is
+    sent = await site.get("/search", q=pasted)
     assert sent.status_code == 303
-    assert 'value="https://example.org/rss?a=1"' in (await site.get(sent.headers["location"])).text
+    assert f'value="{pasted}"' in (await site.get(sent.headers["location"])).text
 
 
 async def test_a_page_is_shown_before_the_last_answer_and_told_of_it(site: Site) -> None:
@@ -158,7 +185,11 @@ async def test_what_is_wanted_is_shown_searched_for_and_fetched(site: Site, jack
     searched = await site.post("/wanted/search", episode="1")
     assert 'data-tone="active"' in searched.text
     assert 'value="off"' in (await site.post("/wanted/policy", is_automatic="on")).text
-    await site.post("/series/1/automatic-search", is_automatic="off")
+    before = len(jackett.asked)
+    switched = await site.post("/series/1/automatic-search", is_automatic="off")
+    assert re.search('value="off" aria-pressed="true"', switched.text)
+    # The page is shown again without another request.
+    assert len(jackett.asked) == before
     await site.post("/series/1/backfill", key=key)
     assert "Yoru no Kurabito" not in (await site.get("/wanted")).text
 

@@ -7,6 +7,8 @@ from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.support.waiting import PATIENCE
+
 from kurabito.db import Connection, leases
 from kurabito.library.libraries import LibrarySettings
 from kurabito.library.removal import REMOVE
@@ -62,7 +64,7 @@ async def remove(site: Site) -> None:
     site.library.removal.join(registry)
     async with Worker(site.queue, registry, grace=0.0):
         (task,) = await site.queue.list(task_type=REMOVE)
-        assert (await site.queue.wait(task.id, timeout=60)).state is TaskState.SUCCEEDED
+        assert (await site.queue.wait(task.id, timeout=PATIENCE)).state is TaskState.SUCCEEDED
 
 
 async def test_what_would_be_lost_with_a_library_is_confirmed_first(site: Site, tmp_path: Path) -> None:
@@ -186,7 +188,7 @@ REFUSED = [
         {"path": "{tmp}/films", "name": "F", "scan_interval": "1"},
         422,
         "scan_interval",
-        "Choose an interval from 60 s to 366 days.",
+        "Choose an interval from 1 min to 366 days.",
     ),
     ({"path": "{tmp}/films", "name": "F", "scan_interval": "1e300"}, 422, "scan_interval", "number of seconds"),
     ({"path": "{tmp}/films", "name": "F", "scan_interval": "nan"}, 422, "scan_interval", "number of seconds"),

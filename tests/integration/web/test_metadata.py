@@ -1,9 +1,12 @@
-"""*Calendar*, *Needs you*, records and posters: what is known is shown, what is missing is told with what to do about it."""
+"""*Calendar*, *Matches*, records and posters: what is known is shown, what is missing is told with what to do about it."""
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import TYPE_CHECKING
+
+from tests.support.waiting import PATIENCE
 
 from kurabito.catalog.matching import matches
 from kurabito.catalog.matching.clues import FolderReading
@@ -20,12 +23,14 @@ from kurabito.library.libraries import LibrarySettings
 from kurabito.metadata.calendar import REFRESH
 from kurabito.metadata.records import Details
 from kurabito.metadata.runner import SYNC
-from kurabito.runtime import Registry, TaskState, Worker
+from kurabito.metadata.sources.index import UPDATE
+from kurabito.runtime import Registry, TaskContext, TaskState, Worker
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.integration.web.conftest import Opened, Site
+    from tests.support.waiting import Eventually
 
 
 async def fill_in(site: Site, *task_types: str) -> None:
@@ -35,7 +40,7 @@ async def fill_in(site: Site, *task_types: str) -> None:
     async with Worker(site.queue, registry, name="filler", grace=0.0):
         for task_type in task_types:
             task = await site.queue.enqueue(task_type, unique_key=task_type)
-            assert (await site.queue.wait(task.id, timeout=30)).state is TaskState.SUCCEEDED
+            assert (await site.queue.wait(task.id, timeout=PATIENCE)).state is TaskState.SUCCEEDED
 
 
 async def test_a_week_is_asked_for_and_shown_by_day_with_posters(illustrated: Site) -> None:
@@ -70,7 +75,7 @@ async def test_a_week_is_asked_for_and_shown_by_day_with_posters(illustrated: Si
 
 async def test_a_season_comes_from_the_imported_index(illustrated: Site, services: MetadataStand) -> None:
     assert "kurabito metadata import data.json" in (await illustrated.get("/calendar", year="2021", month="10")).text
-    await illustrated.queue.database.write(services.import_index)
+    await asyncio.to_thread(services.import_index, illustrated.queue.database)
     page = await illustrated.get("/calendar", year="2021", month="10")
     seen = await illustrated.read("/calendar", year="2021", month="10")
     assert "Autumn 2021" in seen
@@ -84,8 +89,33 @@ async def test_a_season_comes_from_the_imported_index(illustrated: Site, service
         assert (await illustrated.get("/calendar", **wrong)).status_code == 422
 
 
+async def test_an_update_of_the_index_shows_how_far_it_is(illustrated: Site, eventually: Eventually) -> None:
+    go_on, registry = asyncio.Event(), Registry()
+
+    @registry.task(UPDATE)
+    async def update(ctx: TaskContext) -> None:
+        await ctx.report(4_000, 17_000)
+        await go_on.wait()
+
+    async def is_told() -> bool:
+        return "Updating index 4,000 / 17,000" in await illustrated.read("/calendar")
+
+    assert 'id="update-index"' in (await illustrated.get("/calendar")).text
+    waiting = await illustrated.post("/calendar/index")
+    assert "Updating index" in waiting.text
+    assert 'id="update-index"' not in waiting.text
+    async with Worker(illustrated.queue, registry, name="updater", grace=0.0):
+        await eventually(is_told)
+        (task,) = (await illustrated.queue.list(task_type=UPDATE)).items
+        go_on.set()
+        await illustrated.queue.wait(task.id, timeout=PATIENCE)
+    ended = (await illustrated.get("/calendar")).text
+    assert "Updating index" not in ended
+    assert 'id="update-index"' in ended
+
+
 async def test_what_the_calendar_shows_can_be_followed(illustrated: Site, services: MetadataStand) -> None:
-    await illustrated.queue.database.write(services.import_index)
+    await asyncio.to_thread(services.import_index, illustrated.queue.database)
     await fill_in(illustrated, REFRESH)
     page = await illustrated.post("/calendar/follow", metadata_id="9", next="/calendar")
     assert page.text.count(">Followed<") == 1
@@ -113,14 +143,22 @@ async def test_who_does_not_answer_is_told_with_what_to_do(
         site.metadata.join(registry)
         task = await site.queue.enqueue(REFRESH, unique_key=REFRESH, max_attempts=1)
         async with Worker(site.queue, registry, name="filler", grace=0.0):
-            assert (await site.queue.wait(task.id, timeout=30)).state is TaskState.DEAD
+            assert (await site.queue.wait(task.id, timeout=PATIENCE)).state is TaskState.DEAD
         seen = await site.read("/calendar")
         assert "bgm.tv could not be reached. Check your connection" in seen
         assert "404" in seen
 
 
+async def test_a_summary_keeps_its_lines_and_shows_none_of_their_ends(illustrated: Site) -> None:
+    # bgm.tv ends lines as a form of a page does.
+    told = Details(title_japanese="蔵の夜", summary="夜の蔵。\r\n<朝>の蔵。\u202e")
+    record = await illustrated.metadata.service.create(told)
+    page = (await illustrated.get(f"/metadata/{record.id}")).text
+    assert '夜の蔵。\n&lt;朝&gt;の蔵。<span class="odd">\\u202e</span>' in page
+
+
 async def test_a_record_says_where_its_ids_lead_and_what_it_lacks(illustrated: Site, services: MetadataStand) -> None:
-    await illustrated.queue.database.write(services.import_index)
+    await asyncio.to_thread(services.import_index, illustrated.queue.database)
     await fill_in(illustrated, REFRESH)
     # bgm.tv knows no English titles, the index does.
     assert "The Gatekeepers Season 2" in await illustrated.read("/calendar")
@@ -168,22 +206,32 @@ async def test_a_folder_is_asked_about_until_somebody_says_what_it_is(illustrate
     assert "No unmatched folders." in (await illustrated.get("/matches")).text
     await illustrated.queue.database.write(leave)
     page, seen = await illustrated.get("/matches"), await illustrated.read("/matches")
-    assert "Needs you 2" in await illustrated.read("/system")
+    assert "Matches 2" in await illustrated.read("/system")
     assert "The Lantern <3 Shows" in seen
     assert "2009 灯籠 Same name Others match as well" in seen
     assert page.text.count('class="against"') == 1
-    assert "No show of this name is known. Rename the folder" in seen
-    assert "Most names are known once you import the ID index" in seen
+    assert "No show of this name is known. Search for it under another name" in seen
+    assert "The index of titles is not here yet" in seen
 
     assert (await illustrated.post("/matches/1/choose", choice="bgm:1")).status_code == 422
     page = await illustrated.post("/matches/1/choose", choice="bgm:203")
     assert "The Lantern" not in page.text
     page = await illustrated.post("/matches/2/ignore")
     assert "No unmatched folders." in page.text
-    assert 'id="needs-you" data-live hidden' in page.text
+    assert 'id="matches-count" data-live hidden' in page.text
     assert "???" in (await illustrated.get("/matches", state="ignored")).text
     chosen = await illustrated.get("/matches", state="chosen")
     assert f'href="/metadata/{record.id + 1}"' in chosen.text
+
+    # The folder and its record lead to the search, which says what it lacks and finds what is known by another name.
+    assert 'id="identify" href="/matches/search?record=' in (await illustrated.get(f"/metadata/{record.id + 1}")).text
+    search = await illustrated.get("/matches/search", record=str(record.id + 1))
+    assert 'action="/calendar/index"' in search.text
+    assert f'name="record" value="{record.id + 1}"' in search.text
+    await illustrated.post("/matches/search/choose", record=str(record.id + 1), key=f"record:{record.id}")
+    assert f'href="/metadata/{record.id}"' in (await illustrated.get("/matches", state="chosen")).text
+    again = await illustrated.post("/matches/search/choose", record=str(record.id + 1), key=f"record:{record.id}")
+    assert again.status_code == 422
     page = await illustrated.post("/matches/1/reopen", next="/matches?state=chosen")
     assert "You have not chosen a match for any folder" in page.text
     assert "The Lantern" in (await illustrated.get("/matches")).text

@@ -13,10 +13,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.runtime import Queue, Registry, TaskRecord, TaskState, Worker
 
-PATIENCE = 60.0
 # Read now: a test sees none of the developer's own settings.
 ROUNDS = int(os.environ.get("KURABITO_SOAK_ENDS", "20"))
 

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.clock import ManualClock
 from kurabito.errors import DatabaseUnavailable
@@ -24,8 +25,6 @@ from kurabito.runtime.outcomes import Claim
 from kurabito.runtime.port import WorkQueue
 
 Eventually = Callable[[Callable[[], Any]], Awaitable[Any]]
-
-PATIENCE = 60.0
 
 
 def registry_of_short_tasks() -> Registry:

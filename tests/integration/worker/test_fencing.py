@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.clock import ManualClock
 from kurabito.errors import DatabaseUnavailable
@@ -20,8 +21,6 @@ from kurabito.runtime import Queue, Registry, TaskContext, Worker, open_queue
 from kurabito.runtime.outcomes import Claim
 
 Eventually = Callable[[Callable[[], Any]], Awaitable[Any]]
-
-PATIENCE = 60.0
 
 
 @pytest.mark.parametrize("url", ["postgres"], indirect=True)

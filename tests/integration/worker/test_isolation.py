@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.runtime import Queue, Registry, TaskState, Worker, open_queue
 
 Eventually = Callable[[Callable[[], Any]], Awaitable[Any]]
-PATIENCE = 60.0
 
 
 @pytest.fixture

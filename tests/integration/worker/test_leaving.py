@@ -7,6 +7,7 @@ import threading
 from typing import Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.clock import ManualClock
 from kurabito.runtime import Queue, Registry, TaskContext, TaskState, Worker
@@ -60,7 +61,7 @@ async def test_leaving_puts_back_even_what_does_not_obey(queue: Queue, threaded:
 
     def deaf() -> None:
         running.set()
-        gate.wait(20)
+        gate.wait(PATIENCE)
         ended.set()
 
     async def deaf_async() -> None:
@@ -76,11 +77,11 @@ async def test_leaving_puts_back_even_what_does_not_obey(queue: Queue, threaded:
     registry.task("deaf")(deaf if threaded else deaf_async)
     task = await queue.enqueue("deaf")
     async with Worker(queue, registry, grace=0.0):
-        await asyncio.to_thread(running.wait, 20)
+        await asyncio.to_thread(running.wait, PATIENCE)
     found = await queue.get(task.id)
     assert (found.state, found.attempts) == (TaskState.QUEUED, 0)
     gate.set()
-    await asyncio.to_thread(ended.wait, 20)
+    await asyncio.to_thread(ended.wait, PATIENCE)
     assert (await queue.get(task.id)).state is TaskState.QUEUED
 
 
@@ -97,7 +98,7 @@ async def test_a_plain_function_that_looks_returns_and_its_task_is_put_back(queu
 
     task = await queue.enqueue("polite")
     async with Worker(queue, registry, grace=0.0):
-        await asyncio.to_thread(running.wait, 20)
+        await asyncio.to_thread(running.wait, PATIENCE)
     assert returned.is_set()
     found = await queue.get(task.id)
     assert (found.state, found.attempts) == (TaskState.QUEUED, 0), "it said nothing of having done its work"
@@ -109,13 +110,13 @@ async def test_a_plain_function_that_ends_in_the_last_moment_without_being_told_
     @registry.task
     def busy() -> str:
         running.set()
-        gate.wait(20)
+        gate.wait(PATIENCE)
         return "whole"
 
     task = await queue.enqueue("busy")
     # On a clock that stands still: its last moment lasts until it ends.
     async with Worker(queue, registry, grace=0.0, clock=ManualClock()) as worker:
-        await asyncio.to_thread(running.wait, 20)
+        await asyncio.to_thread(running.wait, PATIENCE)
         worker._dispatcher.stop()
         while not any(ctx.told_to_stop for ctx, _, _ in worker._dispatcher.slots._running.values()):
             await asyncio.sleep(0)
@@ -133,7 +134,7 @@ async def test_a_worker_that_left_takes_nothing_new_and_is_no_longer_listed(queu
 
     async with Worker(queue, registry, name="leaving"):
         assert [worker.name for worker in await queue.workers()] == ["leaving"]
-        await queue.wait((await queue.enqueue("easy")).id, timeout=20)
+        await queue.wait((await queue.enqueue("easy")).id, timeout=PATIENCE)
     assert await queue.workers() == []
     late = await queue.enqueue("easy")
     assert (late.state, late.no_worker) == (TaskState.QUEUED, True)

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.clock import ManualClock
 from kurabito.runtime import Queue, Registry, TaskContext, TaskState, Worker
@@ -46,7 +47,7 @@ class Gauge:
 
 
 async def wait_all(queue: Queue, tasks: list[str]) -> list[TaskState]:
-    return [(await queue.wait(task, timeout=20)).state for task in tasks]
+    return [(await queue.wait(task, timeout=PATIENCE)).state for task in tasks]
 
 
 async def test_a_worker_runs_as_many_at_once_as_it_may_and_no_more(queue: Queue) -> None:
@@ -109,14 +110,14 @@ async def test_plain_functions_run_in_threads_beside_one_another_and_the_loop(qu
 
     @registry.task
     def blocking() -> str:
-        together.wait(timeout=20)
+        together.wait(timeout=PATIENCE)
         return threading.current_thread().name
 
     tasks = [await queue.enqueue("blocking") for _ in range(2)]
     async with Worker(queue, registry, concurrency=2):
         # Neither handler goes on before the other runs too, and this loop is free to be the third.
-        await asyncio.to_thread(together.wait, 20)
-        names = {(await queue.wait(task.id, timeout=20)).result for task in tasks}
+        await asyncio.to_thread(together.wait, PATIENCE)
+        names = {(await queue.wait(task.id, timeout=PATIENCE)).result for task in tasks}
     assert len(names) == 2
     assert threading.main_thread().name not in names
 
@@ -140,7 +141,7 @@ async def test_an_async_handler_that_runs_too_long_is_cancelled_and_fails(queue:
         clock.advance(59.9)
         assert (await queue.get(task.id)).state is TaskState.RUNNING
         clock.advance(0.1)
-        done = await queue.wait(task.id, timeout=20)
+        done = await queue.wait(task.id, timeout=PATIENCE)
     assert (done.state, cancelled) == (TaskState.DEAD, [task.id])
     assert done.last_error == "TimeoutError: ran longer than its time limit of 60.0 s"
 
@@ -158,9 +159,9 @@ async def test_a_plain_function_that_runs_too_long_is_told_and_fails(queue: Queu
 
     task = await queue.enqueue("endless")
     async with Worker(queue, registry, lease=600.0, clock=clock):
-        await asyncio.to_thread(running.wait, 20)
+        await asyncio.to_thread(running.wait, PATIENCE)
         clock.advance(60.0)
-        done = await queue.wait(task.id, timeout=20)
+        done = await queue.wait(task.id, timeout=PATIENCE)
     assert (done.state, done.result) == (TaskState.DEAD, None)
     assert done.last_error == "TimeoutError: ran longer than its time limit of 60.0 s"
 
@@ -174,7 +175,7 @@ async def test_a_handlers_own_timeout_is_not_taken_for_the_limit(queue: Queue) -
 
     task = await queue.enqueue("waits")
     async with Worker(queue, registry):
-        done = await queue.wait(task.id, timeout=20)
+        done = await queue.wait(task.id, timeout=PATIENCE)
     assert done.last_error == "TimeoutError: the server does not answer"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.runtime import Queue, Registry, TaskState, Worker, open_queue
 
@@ -33,8 +34,8 @@ async def test_every_task_is_done_while_connections_are_cut_again_and_again(queu
         for place in range(5):
             await asyncio.to_thread(cut, url)
             # Between two cuts it gets on.
-            await queue.wait(tasks[place * 80].id, timeout=30)
-        done = [await queue.wait(task.id, timeout=30) for task in tasks]
+            await queue.wait(tasks[place * 80].id, timeout=PATIENCE)
+        done = [await queue.wait(task.id, timeout=PATIENCE) for task in tasks]
     assert {task.state for task in done} == {TaskState.SUCCEEDED}
 
 
@@ -57,14 +58,14 @@ async def test_a_worker_waits_out_a_lock_that_another_program_holds(queue: Queue
     file = sqlite3.connect(Path(url.removeprefix("sqlite:///")), isolation_level=None)
     try:
         async with Worker(queue, registry_of_short_tasks(), heartbeat=0.1, lease=60.0):
-            await queue.wait((await queue.enqueue("short")).id, timeout=20)
+            await queue.wait((await queue.enqueue("short")).id, timeout=PATIENCE)
             file.execute("BEGIN IMMEDIATE")
             asked = asyncio.create_task(queue.enqueue("short"))
             done, _ = await asyncio.wait({asked}, timeout=0.5)
             assert not done
             file.execute("ROLLBACK")
             task = await asked
-            assert (await queue.wait(task.id, timeout=20)).state is TaskState.SUCCEEDED
+            assert (await queue.wait(task.id, timeout=PATIENCE)).state is TaskState.SUCCEEDED
     finally:
         file.close()
 

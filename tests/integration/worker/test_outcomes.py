@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.runtime import (
     Fixed,
@@ -35,7 +36,7 @@ class Receipt:
 
 async def finished(queue: Queue, registry: Registry, task: TaskRecord, **options: Any) -> TaskRecord:
     async with Worker(queue, registry, **options):
-        return await queue.wait(task.id, timeout=20)
+        return await queue.wait(task.id, timeout=PATIENCE)
 
 
 async def test_a_handler_gets_its_payload_typed_and_its_result_is_kept(queue: Queue) -> None:
@@ -202,8 +203,8 @@ async def test_a_handler_that_wants_to_end_the_program_fails_and_the_worker_goes
 
     task = await queue.enqueue("leave")
     async with Worker(queue, registry):
-        done = await queue.wait(task.id, timeout=20)
-        after = await queue.wait((await queue.enqueue("stay")).id, timeout=20)
+        done = await queue.wait(task.id, timeout=PATIENCE)
+        after = await queue.wait((await queue.enqueue("stay")).id, timeout=PATIENCE)
     assert (done.state, done.attempts, done.last_error) == (TaskState.DEAD, 2, "SystemExit: 3")
     assert after.result == "here"
 
@@ -236,9 +237,9 @@ async def test_follow_ups_are_stored_with_the_success_of_the_task_that_asked_for
         return wanted["n"]
 
     async with Worker(queue, registry):
-        await queue.wait((await queue.enqueue("parent")).id, timeout=20)
+        await queue.wait((await queue.enqueue("parent")).id, timeout=PATIENCE)
         children = (await queue.list(task_type="child")).items
-        results = {(await queue.wait(task.id, timeout=20)).result for task in children}
+        results = {(await queue.wait(task.id, timeout=PATIENCE)).result for task in children}
     assert results == {1, 2}
 
 
@@ -255,6 +256,6 @@ async def test_follow_ups_of_a_failed_or_snoozed_attempt_are_not_stored(queue: Q
 
     failing, snoozing = await queue.enqueue("parent", "fails"), await queue.enqueue("parent", "snoozes")
     async with Worker(queue, registry):
-        await queue.wait(failing.id, timeout=20)
+        await queue.wait(failing.id, timeout=PATIENCE)
     assert (await queue.get(snoozing.id)).state in (TaskState.RETRY_SCHEDULED, TaskState.QUEUED)
     assert len(await queue.list(task_type="child")) == 0

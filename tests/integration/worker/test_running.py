@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from typing import Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.runtime import Queue, Registry, TaskContext, TaskState, Worker, open_queue
 from kurabito.runtime.model import Progress
@@ -41,7 +42,7 @@ async def test_progress_can_be_seen_while_the_handler_runs(queue: Queue, eventua
         assert await eventually(seen) == Progress(3, 10)
         assert (await queue.get(task.id)).state is TaskState.RUNNING
         gate.set()
-        await queue.wait(task.id, timeout=20)
+        await queue.wait(task.id, timeout=PATIENCE)
 
 
 async def test_an_execution_goes_on_from_the_progress_of_a_lost_one(queue: Queue) -> None:
@@ -58,7 +59,7 @@ async def test_an_execution_goes_on_from_the_progress_of_a_lost_one(queue: Queue
     await queue.work.expire_worker("lost")
     assert await queue.work.recover() == 1
     async with Worker(queue, registry):
-        done = await queue.wait(task.id, timeout=20)
+        done = await queue.wait(task.id, timeout=PATIENCE)
     assert seen == [(Progress(7, 9), 1)]
     assert done.lost_leases == 1
 
@@ -79,7 +80,7 @@ async def test_one_that_may_take_its_worker_down_starts_when_others_like_it_were
         assert await queue.work.recover() == 4
     async with Worker(queue, registry, concurrency=4):
         for task in tasks:
-            await queue.wait(task.id, timeout=60)
+            await queue.wait(task.id, timeout=PATIENCE)
     assert beside == [1, 1, 1, 1]
 
 
@@ -124,7 +125,7 @@ async def test_a_plain_function_is_told_at_once_and_its_result_is_not_kept(
 
     task = await queue.enqueue("endless")
     async with Worker(queue, registry, **UNHURRIED):
-        await asyncio.to_thread(running.wait, 20)
+        await asyncio.to_thread(running.wait, PATIENCE)
         began = time.monotonic()
         await queue.cancel(task.id)
         await eventually(returned.is_set)
@@ -195,7 +196,7 @@ async def test_a_handler_that_ignores_its_cancellation_does_not_poison_the_next(
         if stopped_by == "cancel":
             await queue.cancel(task.id)
         nexts = [await queue.enqueue("gentle") for _ in range(3)]
-        assert [(await queue.wait(one.id, timeout=20)).result for one in nexts] == ["well"] * 3
+        assert [(await queue.wait(one.id, timeout=PATIENCE)).result for one in nexts] == ["well"] * 3
     ended = TaskState.CANCELLED if stopped_by == "cancel" else TaskState.SUCCEEDED
     assert (await queue.get(task.id)).state is ended
 
@@ -218,7 +219,7 @@ async def test_what_a_handler_sets_in_its_context_is_gone_for_the_next(queue: Qu
     registry.task("leaving")(look_and_leave if threaded else look_and_leave_async)
     tasks = [await queue.enqueue("leaving") for _ in range(5)]
     async with Worker(queue, registry, concurrency=1):
-        assert {(await queue.wait(task.id, timeout=20)).result for task in tasks} == {"clean"}
+        assert {(await queue.wait(task.id, timeout=PATIENCE)).result for task in tasks} == {"clean"}
 
 
 @contextmanager
@@ -257,7 +258,7 @@ async def test_a_handler_that_blocks_the_loop_for_longer_than_its_lease_keeps_it
     task = await queue.enqueue("rude")
     with recovering(url) as recovered:
         async with Worker(queue, registry, lease=1.0, heartbeat=0.1):
-            done = await queue.wait(task.id, timeout=20)
+            done = await queue.wait(task.id, timeout=PATIENCE)
     assert sum(recovered) == 0
     assert len(recovered) > 10
     assert (executions, done.lost_leases, done.attempts) == ([1], 0, 1)
@@ -279,7 +280,7 @@ async def test_a_task_that_another_worker_took_is_stopped_here(queue: Queue, eve
     task = await queue.enqueue("endless")
     async with Worker(queue, registry, name="first", lease=60.0, heartbeat=0.1, concurrency=1) as worker:
         await running.wait()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             # A beat of the first may renew the lease before it is recovered; then it is ended once more.
             while not (await queue.work.claim("second", {"endless": 1}, 1)).tasks:
                 await queue.work.expire_worker(worker.name)
@@ -300,7 +301,7 @@ async def test_a_task_that_comes_back_to_the_worker_that_lost_it_is_finished_by_
     @registry.task
     def stubborn() -> int:
         begun.append(number := len(begun))
-        assert gates[number].wait(20)
+        assert gates[number].wait(PATIENCE)
         ended.append(number)
         return number
 
@@ -315,5 +316,5 @@ async def test_a_task_that_comes_back_to_the_worker_that_lost_it_is_finished_by_
         await eventually(lambda: ended == [0])
         assert (await queue.get(task.id)).state is TaskState.RUNNING
         gates[1].set()
-        done = await queue.wait(task.id, timeout=20)
+        done = await queue.wait(task.id, timeout=PATIENCE)
     assert (done.state, done.result, done.lost_leases) == (TaskState.SUCCEEDED, 1, 1)

@@ -6,6 +6,7 @@ import logging
 from typing import Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.runtime import Fixed, Queue, Registry, TaskState, Worker
 
@@ -35,8 +36,8 @@ async def test_the_life_of_a_task_is_told_with_its_values(queue: Queue, caplog: 
 
     failing, working = await queue.enqueue("fails"), await queue.enqueue("works")
     async with Worker(queue, registry):
-        assert (await queue.wait(failing.id, timeout=20)).state is TaskState.DEAD
-        await queue.wait(working.id, timeout=20)
+        assert (await queue.wait(failing.id, timeout=PATIENCE)).state is TaskState.DEAD
+        await queue.wait(working.id, timeout=PATIENCE)
     lines = [line for line in told(caplog, failing.id) if line[0] != "handler_raised"]
     scheduled = next(values for name, _, values in lines if name == "RetryScheduled")
     assert scheduled.keys() == {"next_run_at", "backoff"}
@@ -73,5 +74,5 @@ async def test_what_goes_well_is_silent_at_the_usual_level(queue: Queue, caplog:
         """Ends at once."""
 
     async with Worker(queue, registry):
-        await queue.wait((await queue.enqueue("works")).id, timeout=20)
+        await queue.wait((await queue.enqueue("works")).id, timeout=PATIENCE)
     assert [record.getMessage() for record in caplog.records if record.name.startswith("kurabito")] == []

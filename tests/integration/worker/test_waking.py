@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.errors import DatabaseUnavailable
 from kurabito.runtime import Queue, Registry, TaskContext, TaskState, Worker, open_queue
@@ -43,7 +44,7 @@ async def test_a_task_of_another_process_starts_without_waiting_for_a_heartbeat(
         # It has looked once and found nothing.
         await eventually(lambda: worker._dispatcher.is_resting)
         command = [sys.executable, "-c", ENQUEUE, url, str(delay)]
-        await asyncio.to_thread(subprocess.run, command, check=True, timeout=60)
+        await asyncio.to_thread(subprocess.run, command, check=True, timeout=PATIENCE)
         await asyncio.wait_for(started.wait(), 10)
 
 

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.clock import ManualClock
 from kurabito.dataplane.plane import DataPlane
@@ -65,7 +66,7 @@ def undone(database: Database) -> int:
 
 
 async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while not true():
             await asyncio.sleep(0.01)
 

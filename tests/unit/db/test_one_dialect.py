@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,8 @@ ROWS = {"one", "fetchone"}
 """Methods that give a row."""
 LISTS = {"all", "autocommit", "fetchall", "fetchmany", "execute", "claim", "recover"}
 """Methods that give many."""
+LONGEST_ROW = 7
+"""So many values are told apart by their order; those of a longer row by the names of a `ColumnList`."""
 
 
 def questions(tree: ast.AST) -> Iterator[int]:
@@ -57,6 +60,22 @@ def numbered_rows(tree: ast.AST) -> Iterator[int]:
                             yield node.lineno
                     case ast.Subscript(value=value, slice=ast.Slice()) if is_row(value, rows, lists):
                         yield node.lineno
+
+
+def long_rows(tree: ast.AST) -> Iterator[int]:
+    """Lines that give names to the values of a long row by their order alone."""
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Assign(targets=[ast.Tuple(elts=names)], value=value)
+                | ast.For(target=ast.Tuple(elts=names), iter=value)
+                | ast.comprehension(target=ast.Tuple(elts=names), iter=value)
+            ) if len(names) > LONGEST_ROW and not isinstance(value, ast.Tuple) and not is_range(value):
+                yield value.lineno
+
+
+def is_range(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
 
 
 def names_given_by(scope: ast.AST, methods: set[str]) -> Iterator[str]:
@@ -113,13 +132,14 @@ def is_number(node: ast.AST) -> bool:
     return False
 
 
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def found_in(paths: list[Path], look: object) -> list[str]:
     assert callable(look)
-    return [
-        f"{path.relative_to(SOURCE)}:{line}"
-        for path in paths
-        for line in sorted(set(look(ast.parse(path.read_text(encoding="utf-8")))))
-    ]
+    return [f"{path.relative_to(SOURCE)}:{line}" for path in paths for line in sorted(set(look(tree(path))))]
 
 
 def test_no_store_asks_which_database_it_is() -> None:
@@ -178,3 +198,15 @@ def test_a_number_is_seen(text: str) -> None:
 )
 def test_what_has_a_name_or_is_no_row_may_be(text: str) -> None:
     assert list(numbered_rows(ast.parse(f"async def look(conn):\n    {text}\n"))) == []
+
+
+def test_no_long_row_is_read_by_its_order() -> None:
+    assert found_in(MODULES, long_rows) == []
+
+
+def test_a_long_row_is_seen() -> None:
+    names = ", ".join("abcdefgh")
+    assert list(long_rows(ast.parse(f"({names}) = row")))
+    assert list(long_rows(ast.parse(f"for {names} in conn.all(sql):\n    pass")))
+    assert list(long_rows(ast.parse(f"[a for {names} in rows]")))
+    assert list(long_rows(ast.parse(f"{names} = range(8)"))) == []

@@ -57,6 +57,7 @@ async def test_what_nobody_waits_for_any_more_is_not_begun(threads: Threads) -> 
     go_on, ran = threading.Event(), []
     busy = [asyncio.ensure_future(threads.run(lambda: go_on.wait(10))) for _ in range(3)]
     given_up = asyncio.ensure_future(threads.run(lambda: ran.append("in vain")))
+    # Time for the threads to begin the three before it.
     await asyncio.sleep(0.01)
     given_up.cancel()
     await asyncio.wait({given_up})

@@ -23,12 +23,13 @@ from kurabito.downloads.choice import (
     choose,
 )
 from kurabito.downloads.states import Status
-from kurabito.feeds.preferences import Policy, Preferences
+from kurabito.feeds.preferences import Policy, Preferences, Term
 from kurabito.protocol.enums import LibraryUpgrades
 
 BEST, FIRST, ASK = DEFAULT, ReleasePreferences(policy=Policy.FIRST), ReleasePreferences(policy=Policy.ASK)
 UPGRADE = ReleasePreferences(upgrade=True)
 WAIT = ReleasePreferences(wait_minutes=30)
+FAVOURITE = replace(WAIT, preferred=Preferences(groups=("Group2",), resolutions=(1080,)))
 
 
 def prefers(**preferred: Any) -> ReleasePreferences:
@@ -173,6 +174,19 @@ NEW_EPISODE = {
     "ask does not wait": ([one(1)], replace(ASK, wait_minutes=30), takes(1, because=R.BEST)),
     "best waits for a better one": ([one(1)], WAIT, WAITS),
     "best waits also where two came": ([one(1), one(2)], WAIT, WAITS),
+    "the first choice is not waited for": ([one(1), one(2)], FAVOURITE, takes(2, because=R.BEST)),
+    "another group waits for the favourite": ([one(1)], FAVOURITE, WAITS),
+    "so does the favourite in another resolution": ([one(2, resolution=720)], FAVOURITE, WAITS),
+    "so does one without a term that is liked": (
+        [one(2)],
+        replace(FAVOURITE, preferred=replace(FAVOURITE.preferred, terms=(Term("HEVC", 5),))),
+        WAITS,
+    ),
+    "with no resolution named a larger one may come": (
+        [one(2)],
+        replace(FAVOURITE, preferred=replace(FAVOURITE.preferred, resolutions=())),
+        WAITS,
+    ),
 }
 
 

@@ -270,8 +270,9 @@ def test_an_empty_feed_has_no_items_and_a_huge_one_only_so_many() -> None:
         "<item>" + "<a>" * 200_000 + "</item>",
         "<item>" + "magnet:?" * 100_000 + "</item>",
         "<!--" * 200_000,
+        "<item>" + "<![CDATA[" * 100_000 + "</item>",
     ],
-    ids=range(8),
+    ids=range(9),
 )
 @pytest.mark.timeout(20)
 def test_a_hostile_feed_takes_no_time(text: str) -> None:

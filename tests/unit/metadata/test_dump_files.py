@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
+import tarfile
 import zipfile
 from datetime import date
 from pathlib import Path
@@ -16,9 +18,10 @@ from kurabito.errors import InvalidInput
 from kurabito.metadata.dumps import files
 from kurabito.metadata.dumps.files import DumpFile
 from kurabito.metadata.dumps.importer import DumpContent, read_dump_file
-from kurabito.metadata.dumps.model import DumpEntry, DumpName, DumpSource, FirstEpisode
+from kurabito.metadata.dumps.model import DumpEntry, DumpName, DumpSource, FirstEpisode, folded_spellings
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import RecordKind
+from kurabito.metadata.sources.bangumi_data import read_index
 
 TITLES = """<?xml version="1.0" encoding="UTF-8"?>
 <!-- Created: Mon Nov 16 03:00:02 2026 (9 anime, 40 titles) -->
@@ -83,6 +86,14 @@ def archive(**members: list[Any]) -> bytes:
             lines = (row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows)
             zipped.writestr(f"{name.replace('_', '-')}.jsonlines", "\n".join(lines) + "\n")
     return buffer.getvalue()
+
+
+def encrypted(zipped: bytes) -> bytes:
+    """The same, marked as encrypted in both places where a zip says so."""
+    marked = bytearray(zipped)
+    for beginning, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        marked[zipped.index(beginning) + flags] |= 1
+    return bytes(marked)
 
 
 def read(tmp_path: Path, content: str | bytes) -> DumpContent:
@@ -250,6 +261,11 @@ def test_an_entry_comes_back_from_the_database_as_it_was() -> None:
         (b'{"repository": "anime-offline-database", "data": 7}', "no list"),
         (b'{"repository": "anime-offline-database", "data": [' + b"[" * 100_000, "broken"),
         (b'<!DOCTYPE a [<!ENTITY b "c">]><animetitles><anime aid="1"/></animetitles>', "document type"),
+        (TITLES.replace("UTF-8", "gbk").encode("gbk", "ignore"), "broken"),
+        (TITLES.replace("UTF-8", "no-such-encoding").encode(), "broken"),
+        (b"<animetitles>" + b"<anime>" * 2_000_000, "a <anime> of more than 1 MB"),
+        (b'<animetitles><anime aid="1"><title>' + b"x" * (2 << 20), "a <anime> of more than 1 MB"),
+        (encrypted(archive(subject=[{"id": 1, "type": 2, "name": "a"}])), "broken: File .* is encrypted"),
     ],
 )
 def test_another_file_and_a_broken_one_are_refused_with_what_to_do(
@@ -257,6 +273,16 @@ def test_another_file_and_a_broken_one_are_refused_with_what_to_do(
 ) -> None:
     with pytest.raises(InvalidInput, match=problem):
         read(tmp_path, content)
+
+
+def test_a_pipe_is_refused_with_what_to_do() -> None:
+    reading, writing = os.pipe()
+    try:
+        with pytest.raises(InvalidInput, match="save it first"):
+            DumpFile(Path(f"/proc/self/fd/{reading}"))
+    finally:
+        os.close(reading)
+        os.close(writing)
 
 
 def test_what_unpacks_to_far_too_much_is_not_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,3 +307,75 @@ def test_progress_tells_how_much_of_the_file_was_read(tmp_path: Path) -> None:
         read_dump_file(file)
     assert told[-1] == (path.stat().st_size, path.stat().st_size)
     assert told == sorted(told)
+
+
+def test_rows_that_no_database_could_keep_are_left_out_and_names_lose_only_what_cannot_be_kept(tmp_path: Path) -> None:
+    halves = {**ANIME, "title": "Kura\ud83d no\x00 Yoru", "synonyms": ["\ud83d", "藏\ud83d"]}
+    (kept,) = read(tmp_path, "\n".join(map(json.dumps, [META, halves, {**ANIME, "synonyms": "蔵の夜"}]))).entries
+    assert [name.title for name in kept.names] == ["Kura no Yoru", "藏"]
+    subject = {"type": 2, "name": "蔵の夜", "platform": 1}
+    huge = [
+        json.dumps({**subject, "id": 10**30}),
+        '{"id": 1e999, "type": 2, "name": "x"}',
+        '{"id": -5, "type": 2, "name": "x"}',
+    ]
+    episodes = [
+        f'{{"subject_id": 1, "type": 0, "sort": {sort}, "name": "x"}}' for sort in ("NaN", "1e999", "1e9", "2.5")
+    ]
+    relation = '{"subject_id": 1, "relation_type": 2, "related_subject_id": 1e999}'
+    content = read(
+        tmp_path, archive(subject=[*huge, {**subject, "id": 1}], episode=episodes, subject_relations=[relation])
+    )
+    assert [entry.ids.bgm_id for entry in content.entries] == [1]
+    assert [episode.counted for episode in content.episodes[1]] == [2.5]
+    assert content.skipped.count == len(huge) + 3 + 1
+
+
+def test_a_name_that_folds_to_more_than_an_index_holds_is_not_looked_up_by() -> None:
+    assert folded_spellings("\ufdfa" * 300) == set()
+
+
+def package(member: str, content: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
+        info = tarfile.TarInfo(member)
+        info.size = len(content)
+        tar.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def index_of(*items: Any) -> bytes:
+    return json.dumps({"siteMeta": {}, "items": items}).encode()
+
+
+ITEM = {"title": "蔵の夜", "type": "tv", "lang": "ja", "begin": "2022-04-09T14:00:00.000Z", "sites": []}
+
+
+def test_the_package_of_bangumi_data_is_recognised_as_its_file_is(tmp_path: Path) -> None:
+    for content in (index_of(ITEM), packed(index_of(ITEM)), package("package/dist/data.json", index_of(ITEM))):
+        path = tmp_path / "bangumi-data.tgz"
+        path.write_bytes(content)
+        with DumpFile(path) as file:
+            assert file.source is DumpSource.BANGUMI_DATA
+            assert [entry.title for entry in read_index(file.content()).entries] == ["蔵の夜"]
+    with pytest.raises(InvalidInput, match="more than 64 MB"):
+        read_index(package("package/README.md", bytes(65 << 20)))
+    with pytest.raises(InvalidInput, match=r"dist/data\.json"):
+        read_index(package("package/README.md", b"nothing"))
+
+
+def test_rows_of_bangumi_data_that_cannot_be_are_counted_and_cost_no_other() -> None:
+    wrong = [
+        {**ITEM, "begin": "9999-12-31T23:00:00.000Z"},
+        {**ITEM, "title": "x" * 301},
+        {**ITEM, "title": "\ud83d"},
+        {**ITEM, "titleTranslate": {"en": "A text has letters, which are no names"}},
+        {**ITEM, "titleTranslate": {"en": [7]}},
+        {**ITEM, "sites": {"tmdb": 1}},
+        {**ITEM, "type": ["tv"]},
+        "a text",
+        None,
+    ]
+    found = read_index(index_of(*wrong, {**ITEM, "titleTranslate": {"en": ["Kura\ud83d", ""]}}))
+    assert [(entry.title, entry.other_titles) for entry in found.entries] == [("蔵の夜", ("Kura",))]
+    assert (found.bad_rows, found.unknown_kinds) == (len(wrong), 0)

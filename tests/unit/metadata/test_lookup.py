@@ -7,6 +7,7 @@ import pytest
 from kurabito.metadata.lookup import Sequel, read_sequel, weigh
 from kurabito.metadata.posters.pictures import picture_type
 from kurabito.metadata.records import TmdbKind
+from kurabito.metadata.search import details_of_title
 from kurabito.metadata.sources.tmdb import Title
 
 
@@ -32,6 +33,26 @@ def test_only_animation_counts_then_the_nearest_year_and_nothing_is_guessed(
 ) -> None:
     found = weigh(matches, 2020)
     assert (found and found.id) == chosen
+
+
+@pytest.mark.parametrize(
+    ("name", "local", "language", "japanese", "chinese", "english"),
+    [
+        ("蔵の夜", "Night of the Storehouse", "ja", "蔵の夜", None, "Night of the Storehouse"),
+        # Where TMDB has no English name, it says the own one again.
+        ("蔵の夜", "蔵の夜", "ja", "蔵の夜", None, None),
+        ("KURA", "KURA", "ja", "KURA", None, "KURA"),
+        ("The Cellar", "The Cellar", "en", None, None, "The Cellar"),
+        ("仓之夜", "The Barn", "zh", None, "仓之夜", "The Barn"),
+        ("창고", "The Barn", "ko", None, None, "The Barn"),
+    ],
+)
+def test_a_title_is_kept_under_the_languages_that_tmdb_says(
+    name: str, local: str, language: str, japanese: str | None, chinese: str | None, english: str | None
+) -> None:
+    found = Title(1, TmdbKind.TV, name, 2020, True, None, language=language, local_name=local)
+    details = details_of_title(found)
+    assert (details.title_japanese, details.title_chinese, details.title_english) == (japanese, chinese, english)
 
 
 @pytest.mark.parametrize(

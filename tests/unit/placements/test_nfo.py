@@ -36,13 +36,19 @@ def test_a_show_has_its_titles_ids_and_named_seasons() -> None:
     assert (named.get("number"), named.text) == ("2", "The Second Pressing")
 
 
+def as_servers_cut(text: str) -> list[ElementTree.Element]:
+    """Each description of a file with several episodes: Jellyfin parses what lies between two ends, as it is."""
+    end = "</episodedetails>"
+    return [ElementTree.fromstring(part + end) for part in text.split(end)[:-1]]
+
+
 def test_a_season_an_episode_and_a_film() -> None:
     season = ElementTree.fromstring(season_nfo(SHOW, 2))
     assert (season.tag, season.findtext("seasonnumber")) == ("season", "2")
     film = ElementTree.fromstring(film_nfo(WorkFacts(title="Ikiru", ids={"bangumi": 3})))
     assert (film.tag, film.find("plot"), film.find("uniqueid[@default='true']") is not None) == ("movie", None, True)
     both = episode_nfo([(WorkFacts(title="One", aired=date(2024, 4, 1)), 1, 1), (WorkFacts(title="Two"), 1, 2)])
-    first, second = (ElementTree.fromstring(f"<?xml{text}") for text in both.split("<?xml")[1:])
+    first, second = as_servers_cut(both)
     assert (first.tag, first.findtext("season"), first.findtext("episode")) == ("episodedetails", "1", "1")
     assert (first.findtext("aired"), second.findtext("title"), second.findtext("episode")) == ("2024-04-01", "Two", "2")
 

@@ -113,6 +113,12 @@ def test_the_only_video_is_the_episode_that_was_fetched() -> None:
     assert episodes(plan(["abc.mkv"], FIRST)) == [PlanReason.NO_NUMBER]
 
 
+def test_the_only_video_of_a_show_that_nothing_says_a_number_of_may_be_a_film() -> None:
+    (asked,) = plan(["[Kura] Sake no Uta (2016) [1080p].mkv"], FIRST).files
+    assert asked.reason.code is PlanReason.NO_NUMBER
+    assert [(one.kind, one.title, one.year) for one in asked.candidates] == [(WorkKind.FILM, "Sake no Uta", 2016)]
+
+
 def test_the_only_video_of_a_film_is_the_film() -> None:
     film = ShowContext(series_id=7, names=("Sake 3",), is_film=True, facts=NameFacts(title="Sake 3", year=2021))
     found = plan(["[Kura] Sake - 3 [1080p].mkv", "[Kura] Sake - 3 [1080p].sc.ass"], film)

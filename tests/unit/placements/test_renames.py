@@ -17,9 +17,9 @@ def test_every_file_gets_the_name_of_the_new_template() -> None:
     files = [
         FiledFile("Koji/Koji - 01.mkv", KOJI),
         FiledFile("Koji/Koji - 01.sc.ass", KOJI, tag=TrackTag(("zh-Hans",))),
-        FiledFile("Koji (2020)/Season 01/Koji S01E02.mkv", replace(KOJI, episode=(2,))),
+        FiledFile("Koji (2020)/Season 01/Koji S01E02.mkv", KOJI._replace(episode=(2,))),
         FiledFile("Sake.mkv", NameFacts(title="Sake", year=1952), is_film=True),
-        FiledFile("Anime/Rice/Rice 01.mkv", replace(KOJI, title="Rice"), folder="Anime/Rice"),
+        FiledFile("Anime/Rice/Rice 01.mkv", KOJI._replace(title="Rice"), folder="Anime/Rice"),
     ]
     found = plan_renames(files, JELLYFIN)
     assert found.renames == (
@@ -32,7 +32,7 @@ def test_every_file_gets_the_name_of_the_new_template() -> None:
 
 
 def test_files_that_would_share_a_name_or_have_none_keep_theirs() -> None:
-    twins = [FiledFile("a.mkv", KOJI), FiledFile("b.MKV", replace(KOJI, title="KOJI"))]
+    twins = [FiledFile("a.mkv", KOJI), FiledFile("b.MKV", KOJI._replace(title="KOJI"))]
     assert plan_renames(twins, PRESETS[Preset.FLAT]).twins == ("a.mkv", "b.MKV")
     unknown = plan_renames([FiledFile("a.mkv", KOJI)], replace(JELLYFIN, episode_file="{episode_title} {episode}"))
     assert (unknown.renames, unknown.unknown) == ((), (("a.mkv", "episode_title"),))

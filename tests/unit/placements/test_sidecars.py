@@ -37,6 +37,8 @@ def test_a_word_names_a_language(words: str, languages: tuple[str, ...] | None) 
         (".en.hi", TrackTag(("en",), (TrackFlag.SDH,))),
         ("2_English", TrackTag(("en",))),
         (".default.ja", TrackTag(("ja",), (TrackFlag.DEFAULT,))),
+        (".Commentary", TrackTag(title="Commentary")),
+        (" [Commentary 2].en", TrackTag(("en",), title="Commentary")),
         ("", TrackTag()),
         (".v2", TrackTag()),
     ],

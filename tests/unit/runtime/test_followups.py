@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.errors import InvalidInput
 from kurabito.runtime import Fixed, Queue, Registry, Snooze, TaskContext, TaskState, Worker, open_queue
@@ -36,7 +37,7 @@ async def titles(queue: Queue, task_type: str) -> list[object]:
 async def run(queue: Queue, registry: Registry, task_type: str, payload: object) -> TaskState:
     async with Worker(queue, registry):
         task = await queue.enqueue(task_type, payload)
-        return (await queue.wait(task.id, timeout=20)).state
+        return (await queue.wait(task.id, timeout=PATIENCE)).state
 
 
 async def test_the_result_is_the_payload_of_what_follows(queue: Queue) -> None:
@@ -87,7 +88,7 @@ async def test_a_unique_key_is_made_of_the_payload(queue: Queue) -> None:
     async with Worker(queue, registry):
         for _ in range(2):
             task = await queue.enqueue("buy", "Sanshiro")
-            await queue.wait(task.id, timeout=20)
+            await queue.wait(task.id, timeout=PATIENCE)
     assert await titles(queue, "shelve") == ["Sanshiro"]
     # What the handler itself asked for is asked for as before.
     assert await titles(queue, "wrap") == ["Sanshiro", "Sanshiro"]

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.clock import ManualClock
 from kurabito.errors import DatabaseUnavailable, InvalidInput
@@ -66,7 +67,7 @@ def workers(folder: Path) -> dict[str, int]:
     }
 
 
-async def until(true: Callable[[], bool], seconds: float = 20.0) -> None:
+async def until(true: Callable[[], bool], seconds: float = PATIENCE) -> None:
     """Look at what real processes do until it is so."""
     async with asyncio.timeout(seconds):
         while not true():

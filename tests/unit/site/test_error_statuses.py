@@ -14,6 +14,7 @@ import kurabito
 from kurabito.errors import ConfigError, DatabaseError, KurabitoError, LeaseLost, NotFound, StateConflict
 from kurabito.feeds.errors import ErrorDocument
 from kurabito.http.errors import ConnectionBroke, LeadsToMagnet
+from kurabito.settings.errors import SettingsRefused
 from kurabito.site.errors import STATUSES, status_of, status_of_kind
 
 for _branch in sorted(Path(kurabito.__file__).parent.glob("*/errors.py")):
@@ -63,6 +64,7 @@ def test_a_code_stands_for_one_error() -> None:
         ConnectionBroke: "unreachable",
         LeadsToMagnet: "url_not_allowed",
         ErrorDocument: "feed_unreadable",
+        SettingsRefused: "invalid_input",
     }
     codes = Counter(kind.code for kind in ALL if kind not in alike)
     assert [code for code, count in codes.items() if count > 1] == []

@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 
+from tests.support.waiting import PATIENCE
+
 from kurabito.titles import parse_title
 
 TITLE = "[Kura] Koji no Yoru S2 - 07v2 [1080p][A1B2C3D4].mkv"
@@ -18,7 +20,7 @@ def kurabito(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess
         env={**os.environ, "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"},
         input=stdin,
         capture_output=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
 

@@ -82,3 +82,24 @@ def test_junk_stays_junk_in_any_order(words: list[str]) -> None:
 def test_every_text_is_a_name_of_some_script(text: str) -> None:
     assert SeriesName.of(text).script in Script
     assert is_junk_name(text) in (True, False)
+
+
+WRITTEN = [
+    ("[蔵] 夜の蔵人(2018) [05][1080p]", "夜の蔵人(2018)"),
+    ("[蔵][夜之蔵人 2期][05][1080P]", "夜之蔵人 2期"),
+    ("[蔵] 夜之蔵人特别篇 归来 - 05 [1080p]", "夜之蔵人特别篇 归来"),
+    ("[蔵] 夜之蔵人 Alembic [05]", "夜之蔵人 Alembic"),
+    ("[Kura] The Cellar Should Be Special - 05 [1080p]", "The Cellar Should Be Special"),
+    ("[Kura] 七蔵6/17 [05]", "七蔵6/17"),
+]
+
+
+@pytest.mark.parametrize(("title", "whole"), WRITTEN)
+def test_a_name_is_kept_as_it_is_written(title: str, whole: str) -> None:
+    assert parse_title(title).written[0] == whole
+
+
+def test_names_between_separators_are_kept_as_they_are_written_one_by_one() -> None:
+    found = parse_title("[蔵] 夜之蔵人 第二季 / Yoru no Kurabito S2 [07][1080p]")
+
+    assert found.written == ("夜之蔵人 第二季 / Yoru no Kurabito S2", "夜之蔵人 第二季", "Yoru no Kurabito S2")

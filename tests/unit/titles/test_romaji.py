@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kurabito.titles.abbreviations import short_names
-from kurabito.titles.kana import kana_to_romaji
+from kurabito.titles.kana import kana_to_romaji, letters_of, readings_of
 from kurabito.titles.romaji import is_romaji, morae, romaji_key
 
 SAME = [
@@ -174,3 +174,35 @@ def test_a_long_title_has_short_names(title: str, short: str) -> None:
 @pytest.mark.parametrize("title", ["Koji", "Koji no", "夜の蔵人"])
 def test_a_short_title_has_none(title: str) -> None:
     assert short_names(title) == ()
+
+
+READ = [
+    ("夜の蔵人たち", "Yoru no Kurabito-tachi"),
+    ("転生したらアレンビックだった件", "Tensei Shitara Alembic Datta Ken"),
+    ("蔵人は酒を学校へ運ぶ", "Kurabito wa Sake wo Gakkou e Hakobu"),
+    ("蔵人は酒を学校へ運ぶ", "Kurabito ha Sake o Gakko he Hakobu"),
+    ("発酵姫 ブルワリーガールズ", "Hakkou Hime Brewery Girls"),
+    ("人々の黄金の夜くん", "Hitobito no Ougon no Yoru-kun"),
+    ("ボックスカーの夜明け", "Boxcar no Yoake"),
+]
+UNREAD = [
+    ("夜の蔵人たち", "Yoru to Kurabito-tachi"),
+    ("夜の蔵人たち", "Yoru no Kurabito"),
+    ("転生したらアレンビックだった件", "Tensei Shitara Slime Datta Ken"),
+    ("夜の蔵人たち", "The Night Brewers"),
+]
+
+
+@pytest.mark.parametrize(("title", "romaji"), READ)
+def test_romaji_may_be_the_reading_of_a_title(title: str, romaji: str) -> None:
+    assert readings_of(title).fullmatch(letters_of(romaji))
+
+
+@pytest.mark.parametrize(("title", "romaji"), UNREAD)
+def test_romaji_of_another_title_is_not_its_reading(title: str, romaji: str) -> None:
+    assert not readings_of(title).fullmatch(letters_of(romaji))
+
+
+@pytest.mark.parametrize("title", ["夜蔵", "スライム", "酒", ""])
+def test_a_short_title_has_no_readings_because_too_much_would_be_one(title: str) -> None:
+    assert readings_of(title) is None

@@ -53,7 +53,7 @@ from kurabito.settings import Settings
 from kurabito.titles import ReleaseKind
 from kurabito.web.downloads.download_pages import ShownStates
 from kurabito.web.downloads.rule_moves import Move
-from kurabito.web.following.rule_form import ASKED, FURTHER
+from kurabito.web.following.rule_form import ASKED, RARELY_ASKED
 from kurabito.web.languages import Forms, catalogues, choose
 from kurabito.web.navigation import NAVIGATION
 from kurabito.web.preferences import THEMES
@@ -169,7 +169,7 @@ def test_every_value_that_is_shown_has_a_message() -> None:
     wanted |= {f"feed_health.{health}" for health in FeedHealth} | {f"episode.{state}" for state in EpisodeState}
     wanted |= {f"item.{word}" for word in (*RawStatus, *RawReason)} | {f"held.{reason}" for reason in HeldReason}
     wanted |= {f"series.{word}{state}" for state in SeriesState for word in ("", "state_", "none_")}
-    wanted |= {f"follow.start_{start}" for start in StartWith} | {f"field.{name}" for name in (*ASKED, *FURTHER)}
+    wanted |= {f"follow.start_{start}" for start in StartWith} | {f"field.{name}" for name in (*ASKED, *RARELY_ASKED)}
     wanted |= {f"following.new_series_{choice}" for choice in NewSeries}
     wanted |= {f"kind.{kind}" for kind in ReleaseKind if kind not in (ReleaseKind.TV, ReleaseKind.UNKNOWN)}
     wanted |= (

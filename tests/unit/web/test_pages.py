@@ -28,7 +28,7 @@ async def _dead(site: Site, error: str = "boom") -> str:
 
 
 async def test_an_empty_queue_teaches_the_next_step(site: Site) -> None:
-    page = await site.get("/")
+    page = await site.get("/now")
     assert page.status_code == 200
     assert "No tasks yet" in page.text
     assert "queue.enqueue" in page.text
@@ -42,7 +42,7 @@ async def test_now_says_what_runs_what_waits_and_for_what_and_what_failed(site: 
     site.queue.work.heartbeat([Beat(claimed.tasks[0], Progress(1234, 5000))])
     await site.queue.enqueue("mail", delay=180)
     await site.queue.enqueue("nobody's")
-    text = (await site.get("/")).text
+    text = (await site.get("/now")).text
     assert "1,234 / 5,000" in text
     assert 'max="5000" value="1234"' in text
     assert "in 3 min" in text
@@ -55,7 +55,13 @@ async def test_foreign_text_is_escaped_wherever_it_is_shown(site: Site) -> None:
     await site.queue.enqueue(HOSTILE, {HOSTILE: HOSTILE}, unique_key=HOSTILE)
     claimed = await site.queue.work.claim("w", {HOSTILE: 1}, 1)
     await site.queue.work.settle([(claimed.tasks[0], Failure(HOSTILE, permanent=True))])
-    for path in ("/", "/tasks", f"/tasks/{claimed.tasks[0].id}", f"/tasks?type={HOSTILE}", f"/login?next=/{HOSTILE}"):
+    for path in (
+        "/now",
+        "/tasks",
+        f"/tasks/{claimed.tasks[0].id}",
+        f"/tasks?type={HOSTILE}",
+        f"/login?next=/{HOSTILE}",
+    ):
         text = (await site.get(path)).text
         assert "<script>alert" not in text
         assert not re.search(r"\son\w+=|\sstyle=|<script(?! type=\"module\" src=)", text)
@@ -181,7 +187,7 @@ async def test_a_language_and_a_theme_are_chosen_by_link_and_remembered(site: Si
     page = await site.get(answer.headers["location"])
     assert '<html lang="ja" data-theme="dark">' in page.text
     assert "該当するタスクはありません" in page.text
-    assert (await site.get("/?language=tlh")).status_code == 200
+    assert (await site.get("/now?language=tlh")).status_code == 200
 
 
 async def test_errors_speak_the_reader_s_language(site: Site) -> None:
@@ -192,7 +198,7 @@ async def test_errors_speak_the_reader_s_language(site: Site) -> None:
 @pytest.mark.parametrize("base_path", ["/kurabito"])
 async def test_under_a_base_path_every_link_stays_below_it(site: Site) -> None:
     dead = await _dead(site)
-    for path in ("/", "/tasks", f"/tasks/{dead}", "/system", "/docs", "/nowhere"):
+    for path in ("/now", "/tasks", f"/tasks/{dead}", "/system", "/docs", "/nowhere"):
         text = (await site.get(f"/kurabito{path}")).text
         links = re.findall(r'(?:href|src|action|data-events)="([^"]*)"', text)
         assert len(links) > 8
@@ -200,7 +206,7 @@ async def test_under_a_base_path_every_link_stays_below_it(site: Site) -> None:
 
 
 async def test_the_page_s_files_may_be_kept_for_ever_because_their_address_changes_with_them(site: Site) -> None:
-    text = (await site.get("/")).text
+    text = (await site.get("/now")).text
     (style,) = re.findall(r'rel="stylesheet" href="([^"]+)"', text)
     answer = await site.client.get(style)
     assert answer.headers["content-type"].startswith("text/css")
@@ -210,7 +216,7 @@ async def test_the_page_s_files_may_be_kept_for_ever_because_their_address_chang
 
 
 async def test_the_font_comes_with_the_page_and_so_does_its_licence(site: Site) -> None:
-    text = (await site.get("/")).text
+    text = (await site.get("/now")).text
     (preloaded,) = re.findall(r'rel="preload" as="font" type="font/woff2" href="([^"]+)"', text)
     (style,) = re.findall(r'rel="stylesheet" href="([^"]+)"', text)
     fonts = re.findall(r'url\("([^"]+)"\)', (await site.client.get(style)).text)

@@ -35,6 +35,7 @@ from kurabito.site.addresses import one_client
 from kurabito.site.answers import GuardedAnswer
 from kurabito.site.bodies import BodyLimit, IncomingBody
 from kurabito.site.errors import WITH_BODY, answer_to, documented
+from kurabito.site.routing import add_routers
 
 MOST_ITEMS: Final = 2000
 _DETAIL: Final = (
@@ -158,8 +159,7 @@ def create_downloader_api(service: DownloaderService, token: str) -> ASGIApp:
         redirect_slashes=False,
     )
     errors.install(api)
-    api.include_router(_routes(service))
-    api.include_router(_path_routes(service))
+    add_routers(api, (_routes(service), _path_routes(service)))
     return _Door(api, token)
 
 

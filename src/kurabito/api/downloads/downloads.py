@@ -58,7 +58,7 @@ class DownloadAnswer(BaseModel):
     owner: Owner | None = Field(
         description="who added it to the downloader: what the user did is only watched; null where that is not known"
     )
-    is_stalled: bool = Field(description="it has come no further for a long time")
+    is_stalled: bool = Field(description="it has made no progress for a long time")
     progress_state: DownloadProgressState = Field(
         description="its progress in one word: finer than `status`, as it also says what the downloader does with it"
     )
@@ -164,13 +164,12 @@ def router(downloads: Downloads, wanting: Wanting) -> APIRouter:
         """Show a download no longer; its downloader forgets it as soon as it answers. What is the user's stays there."""
         await downloads.remove(download_id, delete_files=delete_files)
 
-    routes.include_router(_actions(downloads, wanting))
+    _actions(routes, downloads, wanting)
     return routes
 
 
-def _actions(downloads: Downloads, wanting: Wanting) -> APIRouter:
+def _actions(routes: APIRouter, downloads: Downloads, wanting: Wanting) -> None:
     """The routes of what can be done with a download."""
-    routes = APIRouter()
 
     @routes.post("/{download_id}/retry", status_code=202, responses=documented(404, 409, 422))
     async def retry_download(download_id: DownloadId) -> DownloadAnswer:
@@ -207,8 +206,6 @@ def _actions(downloads: Downloads, wanting: Wanting) -> APIRouter:
         """Let a download go on, unless it is the user's."""
         return DownloadAnswer.of(await downloads.resume(download_id))
 
-    return routes
-
 
 def episodes_router(wanting: Wanting) -> APIRouter:
     """What is wished for an episode, whichever download it had."""
@@ -218,5 +215,10 @@ def episodes_router(wanting: Wanting) -> APIRouter:
     async def want_episode_again(episode_id: EpisodeId) -> WantedAgainAnswer:
         """Want an episode again whose files are gone. The best release that is known is taken."""
         return WantedAgainAnswer.of(await wanting.want_again(episode_id))
+
+    @routes.post("/{episode_id}/not-wanted", status_code=204, responses=documented(404, 409, 422))
+    async def want_episode_no_longer(episode_id: EpisodeId) -> None:
+        """Want an episode no longer: nothing is searched or taken for it. What a library has of it stays."""
+        await wanting.not_wanted(episode_id)
 
     return routes

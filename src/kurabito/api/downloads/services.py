@@ -78,6 +78,9 @@ class Registered(BaseModel):
     registered_at: datetime
 
 
+_TIDIES = "it forgets what is filed once it is done seeding that, and the names of those files go"
+
+
 class PathMapBody(StrictBody):
     """The same folder as the core and as the service see it."""
 
@@ -92,6 +95,7 @@ class ServiceChange(StrictBody):
         None, description="the larger is asked first"
     )
     is_enabled: bool | None = None
+    tidies: bool | None = Field(None, description=_TIDIES)
     path_maps: Annotated[list[PathMapBody], Field(max_length=50)] | None = Field(
         None, description="where it sees folders of the core, in the place of those that were set"
     )
@@ -114,6 +118,7 @@ class ServiceAnswer(BaseModel):
     supported_download_types: list[DownloadType]
     priority: int
     is_enabled: bool
+    tidies: bool = Field(description=_TIDIES)
     health: DownloaderHealth | None = Field(description="whether it answers; null for what is no downloader")
     registered_at: datetime
     last_seen_at: datetime
@@ -134,6 +139,7 @@ class ServiceAnswer(BaseModel):
             supported_download_types=list(capabilities.supported_download_types),
             priority=service.priority,
             is_enabled=service.is_enabled,
+            tidies=service.tidies,
             health=health,
             registered_at=service.registered_at,
             last_seen_at=service.last_seen_at,
@@ -191,7 +197,11 @@ def router(services: Services, paths: PathTests, downloaders: DownloaderHealths)
     async def change_service(service_id: ServiceId, change: ServiceChange) -> ServiceAnswer:
         """Say how early a service is asked, switch it off, or say where it sees our folders. That stays when it registers again."""
         changed = await services.change(
-            service_id, priority=change.priority, is_enabled=change.is_enabled, path_maps=change.maps()
+            service_id,
+            priority=change.priority,
+            is_enabled=change.is_enabled,
+            tidies=change.tidies,
+            path_maps=change.maps(),
         )
         (answer,) = await answers([changed])
         return answer

@@ -12,6 +12,7 @@ from kurabito.api.bodies import WHOLE, StrictBody
 from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
 from kurabito.library.deletion.plans import MAX_GROUPS, DeletionPlan, DeletionPlans, PlanStep
 from kurabito.library.deletion.rules import KeepReason, KeepRule, KeepRules, Preference, ProtectedFolder
+from kurabito.library.deletion.trash import Restoring, Trash
 from kurabito.library.duplicates.groups import DuplicateGroup, Duplicates, GroupFile
 from kurabito.protocol.deletion import DeleteMode, LogState
 from kurabito.protocol.enums import HashAlgorithm, JobStatus
@@ -26,6 +27,7 @@ StepCursor = Annotated[str | None, Query(pattern="^[0-9]{1,9}$", description=PAG
 FileCursor = Annotated[str | None, Query(pattern="^[0-9]{1,18}$", description="the id of the last file shown")]
 GroupKeyText = Annotated[str, Field(pattern=_KEY)]
 LibraryId = Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
+FileId = Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
 PlanId = Annotated[int, Path(ge=1, le=BIGGEST_ID)]
 
 
@@ -102,10 +104,15 @@ class PlanOrder(StrictBody):
         None, description="only these groups; default: all from which room can be reclaimed"
     )
 
+    stays: Annotated[list[FileId], Field(max_length=MAX_GROUPS)] = Field(
+        [], description="files that stay, each the one of its group, whatever the rules say"
+    )
+
     def rules(self) -> KeepRules:
         return KeepRules(
             tuple(Preference(one.rule, one.library_id) for one in self.keep),
             tuple(ProtectedFolder(one.library_id, one.folder) for one in self.protected),
+            tuple(self.stays),
         )
 
 
@@ -169,7 +176,18 @@ class PlanWithSteps(PlanAnswer):
     steps: PageAnswer[StepAnswer]
 
 
-def router(duplicates: Duplicates, plans: DeletionPlans) -> APIRouter:
+class UndoAnswer(BaseModel):
+    """What is put back."""
+
+    entries: int = Field(description="files that are on their way back; 0 when none is in the trash any more")
+    job_ids: list[str]
+
+    @classmethod
+    def of(cls, ordered: Restoring) -> Self:
+        return cls(entries=ordered.entries, job_ids=list(ordered.job_ids))
+
+
+def router(duplicates: Duplicates, plans: DeletionPlans, trash: Trash) -> APIRouter:
     """The routes of the duplicates."""
     routes = APIRouter(prefix="/api/v1/duplicates", tags=["duplicates"])
 
@@ -206,6 +224,12 @@ def router(duplicates: Duplicates, plans: DeletionPlans) -> APIRouter:
     async def apply_plan(plan_id: PlanId, order: ApplyOrder) -> PlanAnswer:
         """Have every step checked on the disk; with `dry_run` false and `confirm` true also taken."""
         return PlanAnswer.of(await plans.apply(plan_id, dry_run=order.dry_run, confirm=order.confirm))
+
+    @routes.post("/plans/{plan_id}/undo", status_code=202, responses=documented(404, 422))
+    async def undo_plan(plan_id: PlanId) -> UndoAnswer:
+        """Have everything that the plan moved to the trash put back where it was."""
+        plan = await plans.get(plan_id)
+        return UndoAnswer.of(await trash.undo_plan(plan.id))
 
     return routes
 

@@ -9,6 +9,7 @@ from typing import Annotated, Final, Self
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
+from kurabito.api.duplicates.duplicates import UndoAnswer
 from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
 from kurabito.library.deletion.trash import Trash, TrashEntry
 from kurabito.site.errors import documented
@@ -69,6 +70,11 @@ def router(trash: Trash) -> APIRouter:
         """What can be put back, what came last first."""
         page = await trash.entries(limit=limit, cursor=cursor)
         return PageAnswer[TrashAnswer].of(page, TrashAnswer.of)
+
+    @routes.post("/restore", status_code=202, responses=documented())
+    async def restore_all_trash() -> UndoAnswer:
+        """Have everything in the trash put back where it was."""
+        return UndoAnswer.of(await trash.restore_all())
 
     @routes.post("/{entry_id}/restore", status_code=202, responses=documented(404, 409, 422))
     async def restore_trash(entry_id: Annotated[str, Path(max_length=100)]) -> RestoreAnswer:

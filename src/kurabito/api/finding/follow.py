@@ -29,6 +29,7 @@ class GroupOfferAnswer(BaseModel):
 
     group: str
     series: str = Field(description="the show, as the group names it")
+    season: int = Field(description="each season is followed for itself")
     languages: list[str]
     resolution: int | None
     indexers: list[str]

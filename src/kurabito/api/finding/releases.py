@@ -17,7 +17,7 @@ from kurabito.api.reasons import WhyAnswer, sentence_of
 from kurabito.downloads.profiles.score import ScoreName
 from kurabito.downloads.search.decisions import FoundRelease
 from kurabito.downloads.search.grab import Grabbed, ReleaseGrabs
-from kurabito.downloads.search.pasted import LONGEST
+from kurabito.downloads.search.pasted_links import LONGEST
 from kurabito.downloads.search.service import FoundSoFar, ReleaseSearch
 from kurabito.errors import InvalidInput
 from kurabito.indexers.port import SearchKind, SearchQuery

@@ -16,8 +16,8 @@ from kurabito.catalog.download_types import DownloadType
 from kurabito.catalog.identity.aliases import AliasSource
 from kurabito.catalog.identity.evidence import Clue
 from kurabito.catalog.links import Link
-from kurabito.catalog.series import Alias, Series, SeriesOrder
-from kurabito.catalog.states import EpisodeState, HeldReason, SeriesKind, SeriesState, SeriesWish
+from kurabito.catalog.series import Alias, Series
+from kurabito.catalog.states import EpisodeState, HeldReason, SeriesKind, SeriesOrder, SeriesState, SeriesWish
 from kurabito.feeds.raw_items import RawReason, RawStatus
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
@@ -212,7 +212,12 @@ class EpisodeAnswer(BaseModel):
 def router(catalog: Catalog) -> APIRouter:
     """The routes of the catalog."""
     routes = APIRouter(prefix="/api/v1", tags=["following"])
+    _release_routes(routes, catalog)
+    _series_routes(routes, catalog)
+    return routes
 
+
+def _release_routes(routes: APIRouter, catalog: Catalog) -> None:
     @routes.get("/raw-items", responses=documented(422))
     async def list_raw_items(
         status: Annotated[RawStatus | None, Query(description="only those that became this")] = None,
@@ -235,6 +240,8 @@ def router(catalog: Catalog) -> APIRouter:
         page = await catalog.links(limit=limit, cursor=cursor, series_id=series_id, held=held)
         return PageAnswer[LinkAnswer].of(page, LinkAnswer.of)
 
+
+def _series_routes(routes: APIRouter, catalog: Catalog) -> None:
     @routes.get("/series", responses=documented(422))
     async def list_series(
         state: Annotated[SeriesState | None, Query(description="only series in this state")] = None,
@@ -242,12 +249,23 @@ def router(catalog: Catalog) -> APIRouter:
         name: Annotated[
             str | None, Query(max_length=200, description="only series that have a name with this text in it")
         ] = None,
+        year: Annotated[int | None, Query(ge=0, le=9999, description="only series that began in this year")] = None,
+        library_id: Annotated[Id | None, Query(description="only series whose files are in this library")] = None,
         order: Annotated[SeriesOrder, Query(description="the same for all pages")] = SeriesOrder.NEWEST,
         limit: Limit = 50,
         cursor: IdCursor = None,
     ) -> PageAnswer[SeriesAnswer]:
         """Series, the newest first unless another order is asked for."""
-        page = await catalog.series(limit=limit, cursor=cursor, state=state, kind=kind, name=name, order=order)
+        page = await catalog.series(
+            limit=limit,
+            cursor=cursor,
+            state=state,
+            kind=kind,
+            name=name,
+            year=year,
+            library_id=library_id,
+            order=order,
+        )
         return PageAnswer[SeriesAnswer].of(page, SeriesAnswer.of)
 
     @routes.get("/series/{series_id}", responses=documented(404, 422))
@@ -267,5 +285,3 @@ def router(catalog: Catalog) -> APIRouter:
         """The episodes of a series that are known, the regular ones first."""
         page = await catalog.episodes(series_id, limit=limit, cursor=cursor)
         return PageAnswer[EpisodeAnswer].of(page, EpisodeAnswer.model_validate)
-
-    return routes

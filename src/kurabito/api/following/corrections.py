@@ -80,7 +80,7 @@ class CluesAnswer(BaseModel):
 
 
 class RulingAnswer(BaseModel):
-    """A name of which a person said that it is this series."""
+    """A name that a person gave to this series."""
 
     model_config = ConfigDict(from_attributes=True)
 

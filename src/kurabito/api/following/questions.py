@@ -129,7 +129,7 @@ def router(questions: Questions, catalog: Catalog) -> APIRouter:
 
     @routes.get("/offsets", responses=documented())
     async def list_missing_offsets() -> MissingOffsetsAnswer:
-        """Seasons whose titles probably count on from earlier ones, and of which no one said so yet."""
+        """Seasons whose titles probably count on from earlier ones, and for which no person set an offset."""
         found = await catalog.missing_offsets()
         return MissingOffsetsAnswer(items=[MissingOffsetAnswer.model_validate(one) for one in found])
 

@@ -12,7 +12,8 @@ from pydantic import BaseModel, Field
 from kurabito.api.bodies import ShortText, StrictBody
 from kurabito.api.library.scan_tasks import ScanTaskAnswer
 from kurabito.api.paging import PAGE_BEFORE, IdCursor, Limit, PageAnswer
-from kurabito.library.libraries import FILING_MODES, LibraryFile, LibrarySettings
+from kurabito.library.files import LibraryFile
+from kurabito.library.libraries import FILING_MODES, LibrarySettings
 from kurabito.library.removal import LibraryRemoval
 from kurabito.library.scans.queue import ScanQueueService, TaskPriority
 from kurabito.library.service import LONGEST_INTERVAL, SHORTEST_INTERVAL, LibraryService
@@ -55,6 +56,8 @@ FilingModes = Annotated[
         description="how downloads come into it, the best first: link, reflink, copy; `link` alone never copies",
     ),
 ]
+_NFO: Final = "write NFO files beside what is filed into it"
+_POSTERS: Final = "write posters beside what is filed into it"
 _MODES: Final = (PlacementMode.LINK, PlacementMode.COPY)
 
 
@@ -73,6 +76,8 @@ class LibraryOrder(StrictBody):
     accepts: Intake = LibraryIntake.ANY
     placement_modes: FilingModes = Field(default_factory=lambda: list(_MODES))
     upgrades: Upgrades = LibraryUpgrades.SAME_GROUP
+    writes_nfo: bool = Field(False, description=_NFO)
+    writes_posters: bool = Field(False, description=_POSTERS)
 
 
 class LibraryChange(StrictBody):
@@ -88,6 +93,8 @@ class LibraryChange(StrictBody):
     accepts: Intake = Field(default_factory=lambda: LibraryIntake.ANY)
     placement_modes: FilingModes = Field(default_factory=lambda: list(_MODES))
     upgrades: Upgrades = Field(default_factory=lambda: LibraryUpgrades.SAME_GROUP)
+    writes_nfo: bool = Field(default_factory=bool, description=_NFO)
+    writes_posters: bool = Field(default_factory=bool, description=_POSTERS)
 
 
 class LibraryAnswer(BaseModel):
@@ -106,6 +113,8 @@ class LibraryAnswer(BaseModel):
     accepts: LibraryIntake
     placement_modes: list[PlacementMode]
     upgrades: LibraryUpgrades
+    writes_nfo: bool
+    writes_posters: bool
     file_count: int = Field(description="as of the last scan that came to its end")
     total_size_bytes: int = Field(description="as of the last scan that came to its end")
     created_at: datetime
@@ -131,6 +140,8 @@ class LibraryAnswer(BaseModel):
             accepts=settings.accepts,
             placement_modes=list(settings.placement_modes),
             upgrades=settings.upgrades,
+            writes_nfo=settings.writes_nfo,
+            writes_posters=settings.writes_posters,
             file_count=summary.file_count,
             total_size_bytes=summary.total_size_bytes,
             created_at=library.created_at,
@@ -225,13 +236,12 @@ def router(
         """
         return RemovalAccepted(task_id=(await removal.begin(library_id, confirmed=confirm)).id)
 
-    routes.include_router(_contents(libraries, scans))
+    _contents(routes, libraries, scans)
     return routes
 
 
-def _contents(libraries: LibraryService, scans: ScanQueueService) -> APIRouter:
+def _contents(routes: APIRouter, libraries: LibraryService, scans: ScanQueueService) -> None:
     """The routes of what is in a library: its files, and the scans that find them."""
-    routes = APIRouter()
 
     @routes.get("/{library_id}/files", responses=documented(404, 422))
     async def list_library_files(
@@ -264,8 +274,6 @@ def _contents(libraries: LibraryService, scans: ScanQueueService) -> APIRouter:
         if task is None:
             raise TaskNotFound(f"no scan of library {library_id} waits or runs; ask for one")
         return ScanTaskAnswer.of(task)
-
-    return routes
 
 
 def _named_settings(body: LibraryOrder | LibraryChange) -> dict[str, Any]:

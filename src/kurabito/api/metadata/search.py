@@ -109,7 +109,7 @@ def router(search: MetadataSearch, matches: Matches) -> APIRouter:
     async def choose_for_series(
         series_id: Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the series' id")], choice: RecordOfSeries
     ) -> SeriesRecordAnswer:
-        """Say what a series is about: its record has the poster, the ids and further names. `POST /series/{id}/undo` undoes it."""
+        """Say what a series is about: its record has the poster, the ids and more names. `POST /series/{id}/undo` undoes it."""
         record = await matches.choose_for_series(series_id, await search.details_of(choice.key))
         return SeriesRecordAnswer(series_id=series_id, metadata_id=record)
 

@@ -43,6 +43,7 @@ class PlacementAnswer(BaseModel):
     retry_at: datetime | None = Field(description="when one that waits is tried again")
     replaces_path: str | None = Field(description="the file of the library whose place it takes, or took")
     is_undoable: bool = Field(description="that file is in the trash, and `undo` brings it back")
+    is_placed: bool = Field(description="the library had it already: only its name in the folder for downloads goes")
     created_at: datetime
     finished_at: datetime | None
 

@@ -92,7 +92,7 @@ def router(questions: FileQuestions) -> APIRouter:
 
     @routes.get("", responses=documented(422))
     async def list_file_questions(limit: Limit = 50, cursor: IdCursor = None) -> PageAnswer[FileQuestionAnswer]:
-        """Files of which a person has to say what they are, the newest first."""
+        """Files that a person has to identify, the newest first."""
         page = await questions.page(limit=limit, cursor=cursor)
         return PageAnswer[FileQuestionAnswer].of(page, FileQuestionAnswer.of)
 

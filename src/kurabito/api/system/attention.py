@@ -1,4 +1,4 @@
-"""`GET /api/v1/attention`: what needs a person."""
+"""`GET /api/v1/attention`: what needs a person, and what of it is hidden."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Self
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from kurabito.attention import ActionId, Attention, AttentionAction, AttentionCode, AttentionItem, Fact, Severity
-from kurabito.site.errors import documented
+from kurabito.attention import ActionId, AttentionAction, AttentionCode, Fact, Severity
+from kurabito.maintenance.notices import Notice, NoticeBoard
+from kurabito.site.errors import WITH_BODY, documented
 
 
 class ActionAnswer(BaseModel):
@@ -31,15 +32,20 @@ class AttentionAnswer(BaseModel):
     facts: dict[str, Fact] = Field(description="what the words of the code need")
     since: datetime | None = Field(description="since when, where that is known")
     action: ActionAnswer | None
+    key: str = Field(description="the same until it changes: graver, larger, or of another cause")
+    is_hidden: bool = Field(description="whether its keeper hid it until it changes")
 
     @classmethod
-    def of(cls, item: AttentionItem) -> Self:
+    def of(cls, notice: Notice) -> Self:
+        item = notice.item
         return cls(
             code=item.code,
             severity=item.severity,
             facts=dict(item.facts),
             since=item.since,
             action=None if item.action is None else ActionAnswer.of(item.action),
+            key=item.key,
+            is_hidden=notice.is_hidden,
         )
 
 
@@ -50,13 +56,24 @@ class AttentionPage(BaseModel):
     next_cursor: None = None
 
 
-def router(attention: Attention) -> APIRouter:
-    """The route of the list of attention."""
+class HiddenChange(BaseModel):
+    """Whether it is hidden until it changes."""
+
+    is_hidden: bool
+
+
+def router(board: NoticeBoard) -> APIRouter:
+    """The routes of the list of attention."""
     routes = APIRouter(prefix="/api/v1", tags=["system"])
 
     @routes.get("/attention", responses=documented())
     async def get_attention() -> AttentionPage:
         """What does not work, may soon not work, or waits for a decision; and what helps. Empty while all is well."""
-        return AttentionPage(items=[AttentionAnswer.of(item) for item in await attention.list()])
+        return AttentionPage(items=[AttentionAnswer.of(notice) for notice in await board.list()])
+
+    @routes.put("/attention/{key}", status_code=204, responses=documented(404, *WITH_BODY))
+    async def change_attention(key: str, change: HiddenChange) -> None:
+        """Hide one from the first page until it changes, or show it again."""
+        await (board.hide(key) if change.is_hidden else board.show(key))
 
     return routes

@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 
 from kurabito import logs
 from kurabito.attention import Attention, Severity
-from kurabito.site.errors import error_body
+from kurabito.site.errors import documented, error_body
 
 log = logs.get_logger(__name__)
 
@@ -31,7 +31,7 @@ def router(queue: Reachable, *, database: str, attention: Attention) -> APIRoute
     routes = APIRouter()
     healthy = {"status": "ok", "version": version("kurabito"), "database": database}
 
-    @routes.get("/health", tags=["system"])
+    @routes.get("/health", tags=["system"], responses=documented())
     async def health() -> JSONResponse:
         """200 when every part works; else 503, and `parts` names those that do not. Why, `/api/v1/system` says."""
         failing = sorted({item.part for item in await attention.list() if item.severity is Severity.BROKEN})

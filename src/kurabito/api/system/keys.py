@@ -14,7 +14,7 @@ from kurabito.api.paging import PageAnswer
 from kurabito.site.errors import WITH_BODY, documented
 
 # The store checks these and says in words what is wrong; they stand here for those who read the OpenAPI document.
-_NAME: Final[dict[str, JsonValue]] = {
+KEY_NAME: Final[dict[str, JsonValue]] = {
     "minLength": 1,
     "maxLength": 100,
     "pattern": r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$",
@@ -28,7 +28,7 @@ class KeyRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: str = Field(
-        description="what its owner will recognise it by", examples=["backup script"], json_schema_extra=_NAME
+        description="what its owner will recognise it by", examples=["backup script"], json_schema_extra=KEY_NAME
     )
     scopes: list[Scope] = Field(description="what it may do; write includes read", json_schema_extra=_SCOPES)
 

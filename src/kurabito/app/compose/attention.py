@@ -5,11 +5,16 @@ How a part is, it decides itself; here is only said what a person should hear of
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from kurabito.app.compose.downloads import download_root
+from kurabito.app.compose.attention_sources import (
+    changed_schema,
+    failed_and_stalled,
+    failing_destinations,
+    full_disks,
+    sources_and_index,
+)
 from kurabito.app.compose.library import LibraryParts
 from kurabito.app.product import Product
 from kurabito.attention import (
@@ -28,11 +33,10 @@ from kurabito.downloads.health.downloaders import DownloaderHealth, DownloaderHe
 from kurabito.feeds.health import FeedHealth, feed_health
 from kurabito.feeds.service import Subscriptions
 from kurabito.feeds.subscriptions import Subscription
+from kurabito.http.errors import HostNotAllowed
 from kurabito.indexers.service import Indexers, failing
 from kurabito.library.service import LibrarySummary
 from kurabito.library.status import LibraryReport, LibraryReports, LibraryStatus
-from kurabito.maintenance.disk_space import disk_space
-from kurabito.metadata.health import SourceHealths
 from kurabito.placements.filing.service import Placements
 from kurabito.protocol.planes import Planes
 from kurabito.runtime.paging import MAX_PAGE
@@ -48,12 +52,15 @@ def open_attention(settings: Settings, product: Product, troubles: Callable[[], 
     return Attention(
         {
             AttentionPart.PROCESS: _process(troubles),
-            AttentionPart.DISK: _disk(settings),
+            AttentionPart.DISK: full_disks(settings, product.library.libraries),
             AttentionPart.DOWNLOADERS: _downloaders(product.downloaders),
+            AttentionPart.DOWNLOADS: failed_and_stalled(product.downloads.downloads),
             AttentionPart.FEEDS: _feeds(product.feeds.subscriptions),
             AttentionPart.LIBRARIES: _libraries(product.library, product.planes),
             AttentionPart.INDEXERS: _indexers(product.feeds.indexers),
-            AttentionPart.METADATA: _metadata(product.metadata.sources),
+            AttentionPart.METADATA: sources_and_index(
+                product.metadata.sources, product.metadata.matches.count_open, product.catalog_summaries.has_shows
+            ),
             AttentionPart.MATCHES: _open(
                 product.metadata.matches.count_open, AttentionCode.MATCHES_OPEN, ActionId.OPEN_MATCHES
             ),
@@ -64,6 +71,9 @@ def open_attention(settings: Settings, product: Product, troubles: Callable[[], 
             AttentionPart.RELINKS: _open(
                 product.relinker.count_waiting, AttentionCode.RELINKS_WAITING, ActionId.CONFIRM_RELINKS
             ),
+            AttentionPart.WANTED: _open(product.wanted.count_asking, AttentionCode.RELEASES_ASK, ActionId.OPEN_WANTED),
+            AttentionPart.SCHEMA: changed_schema(product.database),
+            AttentionPart.NOTIFICATIONS: failing_destinations(product.notifications),
             AttentionPart.PLACEMENTS: _placements(product.placements),
             AttentionPart.QUESTIONS: _open(
                 product.questions.count_open, AttentionCode.QUESTIONS_OPEN, ActionId.OPEN_QUESTIONS
@@ -87,24 +97,6 @@ def _process(troubles: Callable[[], Mapping[str, str]]) -> AttentionSource:
     return look
 
 
-def _disk(settings: Settings) -> AttentionSource:
-    async def look() -> Sequence[AttentionItem]:
-        folders = dict.fromkeys((settings.state, download_root(settings)))
-        found = await asyncio.gather(*(asyncio.to_thread(disk_space, folder) for folder in folders))
-        return [
-            AttentionItem(
-                code=AttentionCode.DISK_FULL,
-                severity=space.severity,
-                facts={"folder": str(space.folder), "free": space.free},
-                action=AttentionAction(ActionId.FREE_SPACE, str(space.folder)),
-            )
-            for space in found
-            if space.severity is not Severity.OK
-        ]
-
-    return look
-
-
 def _downloaders(healths: DownloaderHealths) -> AttentionSource:
     async def look() -> Sequence[AttentionItem]:
         return [
@@ -118,7 +110,7 @@ def _downloaders(healths: DownloaderHealths) -> AttentionSource:
                     "has_more": one.has_more_waiting,
                 },
                 since=one.service.last_seen_at,
-                action=AttentionAction(ActionId.OPEN_DOWNLOADER, one.service.id),
+                action=AttentionAction(ActionId.ASK_DOWNLOADERS, one.service.id),
             )
             for one in await healths.everyone()
             if one.health is DownloaderHealth.UNREACHABLE
@@ -142,6 +134,7 @@ def _feeds(subscriptions: Subscriptions) -> AttentionSource:
 
 def _failing(subscription: Subscription) -> AttentionItem:
     health = subscription.health
+    is_closed = health.error_code == HostNotAllowed.code and not subscription.settings.allows_private
     return AttentionItem(
         code=AttentionCode.FEED_FAILING,
         severity=Severity.WARNING,
@@ -152,7 +145,7 @@ def _failing(subscription: Subscription) -> AttentionItem:
             "error_code": health.error_code,
         },
         since=health.last_success_at,
-        action=AttentionAction(ActionId.OPEN_SUBSCRIPTION, subscription.id),
+        action=AttentionAction(ActionId.ALLOW_HOST if is_closed else ActionId.FETCH_FEED, subscription.id),
     )
 
 
@@ -223,25 +216,9 @@ def _indexers(indexers: Indexers) -> AttentionSource:
                     "error_code": one.status.error_code,
                 },
                 since=one.status.last_success_at,
-                action=AttentionAction(ActionId.OPEN_INDEXERS, one.id),
+                action=AttentionAction(ActionId.TEST_INDEXER, one.id),
             )
             for one in failing(await indexers.everything())
-        ]
-
-    return look
-
-
-def _metadata(sources: SourceHealths) -> AttentionSource:
-    async def look() -> Sequence[AttentionItem]:
-        return [
-            AttentionItem(
-                code=AttentionCode.METADATA_SOURCE_FAILING,
-                severity=Severity.WARNING,
-                facts={"source": health.source, "failure": health.failure, "held_back": health.held_back},
-                since=health.last_success_at,
-                action=AttentionAction(ActionId.OPEN_METADATA_SOURCES, health.source),
-            )
-            for health in (await sources.failing()).values()
         ]
 
     return look
@@ -277,6 +254,12 @@ def _conflicts(conflicts: Conflicts) -> AttentionSource:
     return look
 
 
+_OF_FILING: Final = {
+    AttentionCode.PLACEMENTS_FAILED: ActionId.RETRY_FILING,
+    AttentionCode.FILES_UNCLEAR: ActionId.OPEN_QUESTIONS,
+}
+
+
 def _placements(placements: Placements) -> AttentionSource:
     async def look() -> Sequence[AttentionItem]:
         failed, unclear = await placements.count_waiting(_COUNTED + 1)
@@ -286,7 +269,7 @@ def _placements(placements: Placements) -> AttentionSource:
                 code=code,
                 severity=Severity.NOTICE,
                 facts={"count": min(count, _COUNTED), "has_more": count > _COUNTED},
-                action=AttentionAction(ActionId.OPEN_DOWNLOADS),
+                action=AttentionAction(_OF_FILING[code]),
             )
             for code, count in counts.items()
             if count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -10,8 +11,10 @@ from typing import Final
 from kurabito.db import Connection, Database
 from kurabito.downloads.blocklist.service import Blocklist
 from kurabito.downloads.conflicts import Conflicts
+from kurabito.downloads.connections.service import ClientConnections
 from kurabito.downloads.dispatch.cleanup import DownloaderCleanup
 from kurabito.downloads.dispatch.dispatcher import DownloadDispatcher
+from kurabito.downloads.dispatch.in_process import FindOurs
 from kurabito.downloads.dispatch.locks import DownloaderLocks
 from kurabito.downloads.dispatch.poller import DownloadScheduler
 from kurabito.downloads.dispatch.remote import Downloaders, RemoteDownloaders
@@ -25,13 +28,18 @@ from kurabito.downloads.want_again import ContentRefusals, Wanting
 from kurabito.errors import ConfigError
 from kurabito.http import Outbound
 from kurabito.library import libraries
+from kurabito.media_servers.notices import MediaServerNotices
+from kurabito.metadata.posters.service import PosterService
 from kurabito.modules.service_client import ServiceCalls
+from kurabito.notifications.outbox import NotificationOutbox
 from kurabito.placements.filing.loop import FilingLoop
 from kurabito.placements.imports.service import Imports
+from kurabito.placements.leftovers.tidy import FilingTidier
 from kurabito.runtime import Registry
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
 
+DOWNLOADERS: Final = "downloaders"
 DOWNLOADS: Final = "downloads"
 """The folder in the state folder where downloads go if no other is set."""
 
@@ -50,6 +58,7 @@ class DownloadParts:
     cleanup: DownloaderCleanup
     scheduler: DownloadScheduler
     paths: PathTests
+    tidier: FilingTidier
 
     def join(self, registry: Registry) -> None:
         """Register the tasks."""
@@ -57,6 +66,7 @@ class DownloadParts:
         self.dispatcher.join(registry)
         self.cleanup.join(registry)
         self.scheduler.join(registry)
+        self.tidier.join(registry)
 
 
 def download_root(settings: Settings) -> Path:
@@ -73,10 +83,22 @@ def poll_policy(settings: Settings) -> PollPolicy:
     )
 
 
+def open_connections(settings: Settings, database: Database, outbound: Outbound) -> ClientConnections:
+    """The download clients that the keeper typed in."""
+    return ClientConnections(database, outbound, settings.state / DOWNLOADERS)
+
+
 def open_downloads(
-    queue: DelegatedTasks, outbound: Outbound, settings: Settings, downloaders: Downloaders | None = None
+    queue: DelegatedTasks,
+    outbound: Outbound,
+    settings: Settings,
+    downloaders: Downloaders | None = None,
+    ours: FindOurs = lambda _: None,
 ) -> DownloadParts:
-    """Downloads over one queue, as the settings want them; without other `downloaders`, those that are called over HTTP."""
+    """Downloads over one queue, as the settings want them; without other `downloaders`, those that are called over HTTP.
+
+    `ours` finds those of this process.
+    """
     database, tasks = queue.database, DownloadTasks(queue)
     grabber, downloaders = Grabber(tasks), downloaders or RemoteDownloaders(ServiceCalls(outbound))
     root = download_root(settings)
@@ -110,14 +132,36 @@ def open_downloads(
             elsewhere=policy.elsewhere,
             dead=None if settings.dead_hours is None else timedelta(hours=settings.dead_hours),
         ),
-        PathTests(database, ServiceCalls(outbound), root),
+        PathTests(database, ServiceCalls(outbound), root, ours),
+        FilingTidier(database, downloaders, locks),
     )
 
 
-def open_filing(settings: Settings, database: Database, grabber: Grabber) -> FilingLoop:
+def open_filing(
+    settings: Settings,
+    database: Database,
+    grabber: Grabber,
+    posters: PosterService,
+    notices: MediaServerNotices,
+    outbox: NotificationOutbox,
+) -> FilingLoop:
     """What brings downloads that are complete into libraries."""
-    refuse = ContentRefusals(grabber).refuse
-    return FilingLoop(database, download_root(settings), reserve=reserve_bytes(settings), refuse=refuse)
+
+    def picture(name: str) -> bytes | None:
+        return posters.find(name).path.read_bytes() if posters.has(name) else None
+
+    def note_placed(conn: Connection, placement_ids: Sequence[int]) -> None:
+        notices.note_placed(conn, placement_ids)
+        outbox.note_placed(conn, placement_ids)
+
+    return FilingLoop(
+        database,
+        download_root(settings),
+        reserve=reserve_bytes(settings),
+        refuse=ContentRefusals(grabber).refuse,
+        picture=picture,
+        note_placed=note_placed,
+    )
 
 
 def open_imports(settings: Settings, database: Database) -> Imports:

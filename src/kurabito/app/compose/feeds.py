@@ -14,7 +14,7 @@ import httpcore2
 from kurabito.catalog.intake import CatalogIntake
 from kurabito.catalog.previews import Previews
 from kurabito.downloads.grabber import Grabber
-from kurabito.downloads.search.pasted import PastedLinks
+from kurabito.downloads.search.pasted_links import PastedLinks
 from kurabito.feeds.fetcher import PACE, FeedReader
 from kurabito.feeds.service import Subscriptions
 from kurabito.feeds.tasks import FeedTasks

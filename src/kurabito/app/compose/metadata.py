@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -47,6 +48,10 @@ class MetadataParts:
     index: IndexUpdates
     sources: SourceHealths
     search: MetadataSearch
+    fill_in: Callable[[], Awaitable[None]]
+    """Has new records filled in soon."""
+    tmdb: TmdbClient
+    bangumi: BangumiClient
 
     def join(self, registry: Registry) -> None:
         """Register its tasks."""
@@ -98,4 +103,7 @@ def open_metadata(settings: Settings, queue: DelegatedTasks, outbound: Outbound)
         index,
         SourceHealths(queue.database, asks_tmdb=tmdb.is_on),
         MetadataSearch(queue.database, tmdb, bangumi),
+        fill_in,
+        tmdb,
+        bangumi,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import partial
 
 from kurabito.db import Database
 from kurabito.protocol.leased.thumbnails import THUMBS_FOLDER
@@ -37,5 +36,5 @@ def open_thumbnails(settings: Settings, database: Database) -> ThumbnailParts:
         Pictures(thumbnails, folder),
         cleanups,
         ThumbnailSweep(database, cleanups, folder),
-        partial(measure, database, thumbnails.capacity),
+        lambda: measure(database, thumbnails.capacity),
     )

@@ -7,6 +7,7 @@ changes.py   changes of rows that can be taken back; every correction is made of
 journal.py   the corrections as they are stored
 merge.py     two series become one;  split.py  some names and links become a series of their own
 files.py     files go with the links and episodes that they are of
+names.py     a series gets other names, or has them beside another season
 moves.py     links go to another series or episode
 record.py    a series gets another record, as a person chose
 undo.py      takes the last correction of a series back

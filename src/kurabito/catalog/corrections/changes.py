@@ -75,14 +75,14 @@ class RowChanges:
             self._made.append({"table": table, "column": column, "rows": listed})
 
     def names(self, rows: Iterable[tuple[Mapping[str, Any], int | None, int | None]]) -> None:
-        """Give names to other series: each as it is stored, whose it was and whose it is to be; None where no series has it."""
+        """Give names to other series: each as it is stored, whose it was and whose it becomes; None where no series has it."""
         listed = [(dict(name), before, after) for name, before, after in rows if before != after]
         if listed:
             self._write_names(listed)
             self._made.append({"names": listed})
 
     def owned(self, table: str, rows: Iterable[tuple[int, int, int]]) -> None:
-        """Give rows to another owner: the key of each, whose it is, and whose it is to be. One that this has already stays one."""
+        """Give rows to another owner: the key of each, whose it is, and whose it becomes. One that the new owner has already stays one."""
         listed = [(key, before, after) for key, before, after in rows if before != after]
         if listed:
             self._write_owned(table, listed)
@@ -135,6 +135,11 @@ class RowChanges:
         """The episodes that links went to, or came from."""
         moved = (row for made in self._made if _is_of_episodes(made) for row in made["rows"])
         return {episode for _, *both in moved for episode in both if episode is not None}
+
+    def recounted(self) -> tuple[int, ...]:
+        """The series whose titles count on from another number."""
+        rows = (made["rows"] for made in self._made if made.get("column") == "episode_offset")
+        return tuple(sorted({series_id for some in rows for series_id, *_ in some}))
 
     def renamed(self) -> tuple[str, ...]:
         """The names, folded, that came or went."""

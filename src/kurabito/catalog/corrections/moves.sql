@@ -30,7 +30,7 @@ ON CONFLICT (series_id, kind, number) DO NOTHING;
 SELECT kind, number, id FROM episodes WHERE series_id = :series_id;
 
 -- name: lonely_conflicts
--- Open conflicts about episodes of which no link is left.
+-- Open conflicts about episodes that have no link any more.
 SELECT conflict.id, conflict.status FROM {given} CROSS JOIN conflicts AS conflict
 WHERE conflict.episode_id = CAST(given.value ->> 0 AS bigint) AND conflict.status <> 'resolved'
     AND NOT EXISTS (SELECT 1 FROM anime_links AS link WHERE link.episode_id = conflict.episode_id);

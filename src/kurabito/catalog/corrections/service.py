@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from kurabito.catalog import rules
 from kurabito.catalog.corrections import journal
+from kurabito.catalog.corrections.changes import RowChanges
 from kurabito.catalog.corrections.merge import merge
 from kurabito.catalog.corrections.model import Correction, CorrectionEffect, CorrectionKind
 from kurabito.catalog.corrections.moves import SQL, EpisodePlace, find_links, move, release, whole_releases
@@ -107,17 +108,20 @@ class Corrections:
     async def undo(self, series_id: int) -> Correction:
         """Undo the last correction of a series; raises CorrectionConflict."""
 
-        def store(conn: Connection) -> tuple[Correction, tuple[str, ...]]:
+        def store(conn: Connection) -> tuple[Correction, RowChanges]:
             lock_catalog(conn)
             correction, changes = undo(conn, series_id)
             if self._sink is not None:
                 self._sink.restate(conn, changes.episodes())
-            return correction, changes.renamed()
+            return correction, changes
 
-        correction, names = await self._database.write(store)
-        if self._wake is not None and names and correction.kind is CorrectionKind.CHANGE:
-            # What the names brought here, or took away, is read again.
-            await self._wake(RelinkTask(names=names, cause=RelinkCause.NAMES))
+        correction, changes = await self._database.write(store)
+        if self._wake is not None and correction.kind is CorrectionKind.CHANGE:
+            # What names or an offset brought here, or took away, is read again.
+            if names := changes.renamed():
+                await self._wake(RelinkTask(names=names, cause=RelinkCause.NAMES))
+            for recounted in changes.recounted():
+                await self._wake(RelinkTask(series_id=recounted, cause=RelinkCause.OFFSET))
         return correction
 
     async def evidence(self, series_id: int) -> SeriesEvidence:

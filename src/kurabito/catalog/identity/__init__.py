@@ -7,6 +7,7 @@ entries.py      which part of a franchise is meant: cours, and numbers that coun
 evidence.py     the clues, and what years, countries and names speak for or against a series
 decision.py     the decision; pure: everything it knows is in its arguments
 knowledge.py    what it has to know, looked up for many releases at once
+judge.py        finds the candidates of a release, and decides among them
 resolution.py   decides for a batch: makes series, learns names, joins series that turn out to be one
 questions.py    what is asked, as it is stored; service.py lists the questions and takes the answers
 answers.py      an answer: what waits is linked, and what comes follows it

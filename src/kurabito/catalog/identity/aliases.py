@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
 from kurabito.catalog.releases import Name
-from kurabito.catalog.spellings import part_name, romaji_of
+from kurabito.catalog.spellings import likeness_of, part_name
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection, Queries
 from kurabito.metadata.lookup import Sequel, read_part, read_sequel
@@ -43,7 +43,7 @@ def alias_row(
         "year": year or NO_YEAR,
         "country": country or NO_COUNTRY,
         "name": name.shown,
-        "romaji": romaji_of(name.shown),
+        "romaji": likeness_of(name),
     }
 
 

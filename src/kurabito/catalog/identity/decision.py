@@ -95,7 +95,7 @@ class Hints:
 
 def decide(reading: Reading, candidates: Sequence[Candidate], hints: Hints = Hints()) -> Decision:  # noqa: B008 - frozen
     """Which series a release is of."""
-    for clue in (Clue.RULING, Clue.SUBSCRIPTION, Clue.SAME_PAGE):
+    for clue in (Clue.RULING, Clue.SUBSCRIPTION, Clue.SAME_PAGE, Clue.ENTRY):
         sure = [one for one in candidates if clue in one.found]
         if len(sure) == 1:
             return Certain(sure[0].series, _weigh(reading, sure[0], hints).clues)
@@ -146,7 +146,20 @@ def _best(reading: Reading, fitting: Sequence[Candidate], weighed: dict[int, Wei
             best = ways
             break
     best = [one for one in best if one.is_exact] or best
+    best = _of_marked_season(reading, best) if len(best) > 1 else best
     return having(best, Clue.HABIT) if len(best) > 1 else best
+
+
+def _of_marked_season(reading: Reading, best: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Of a show and its later season, the season, if one of the names marks it: `夜之蔵人 / Yoru no Kurabito IV`."""
+    marked = reading.marked() if reading.season is None else {}
+    later = [one for one in best if one.by and one.by <= marked.keys()]
+    if len(later) != 1:
+        return best
+    bare = {marked[name] for name in later[0].by}
+    others = [one for one in best if one is not later[0]]
+    is_show = all(bare & {known.name.folded for known in one.series.names} for one in others)
+    return later if is_show and all(one.by.isdisjoint(marked) for one in others) else best
 
 
 def _one_of_several(best: Sequence[Candidate], weighed: dict[int, WeighedSeries], hints: Hints) -> Decision:

@@ -140,13 +140,14 @@ def _parts(reading: Reading) -> list[_Part]:
     """The names that stand for a later part of a show; none where it says no part, or the first."""
     if reading.kind is SeriesKind.MOVIE:
         return []
-    if reading.part is not None:
-        return [_Part(name, reading.part) for name in reading.names] if reading.part > _FIRST_PART else []
     found = []
     for name in reading.names:
         marked = read_part(name.shown)
-        if marked is not None and marked.part > _FIRST_PART:
-            found.append(_Part(Name.of(marked.name), marked.part))
+        part = reading.part or (marked.part if marked else _FIRST_PART)
+        if part > _FIRST_PART:
+            # A title may say it behind one of its names, and beside the other.
+            is_marked = marked is not None and marked.part == part
+            found.append(_Part(Name.of(marked.name) if marked is not None and is_marked else name, part))
     return found
 
 
@@ -185,16 +186,17 @@ def _apart(reading: Reading, parts: Sequence[_Part]) -> Reading:
     if len({one.season for one in sequels if one}) == 1 and None not in sequels:
         parts = [_Part(Name.of(one.name), part.number) for one, part in zip(sequels, parts, strict=True) if one]
         reading = replace(reading, season=next(one.season for one in sequels if one))
-    return replace(reading, names=_own(parts), part=None)
+    return replace(reading, names=_own(parts), part=None, written=())
 
 
 def _about(reading: Reading, title: str, own: Sequence[Name] | None = None) -> Reading:
     """The reading with the name of an entry in place of its own; beside a season, its own stand for the entry as well."""
     sequel = read_sequel(title)
     if sequel is None:
-        return replace(reading, names=(Name.of(title), *(own or ())), season=None, part=None)
+        return replace(reading, names=(Name.of(title), *(own or ())), season=None, part=None, written=(Name.of(title),))
     named = [Name.of(sequel.name), *(reading.names if own is None else ())]
     if (part := read_part(title)) is not None:
         named = [part_name(name.shown, part.part) for name in named]
     names = {name.folded: name for name in (*named, *(own or ()))}
-    return replace(reading, names=tuple(names.values()), season=sequel.season, part=None)
+    written = (Name.of(title),)
+    return replace(reading, names=tuple(names.values()), season=sequel.season, part=None, written=written)

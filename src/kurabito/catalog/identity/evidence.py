@@ -30,6 +30,8 @@ class Clue(StrEnum):
     """Its feed is about this series alone."""
     SAME_PAGE = "same_page"
     """Its feed is a site's page of one show, and this is the series of what came from it before."""
+    ENTRY = "entry"
+    """The offline index knows its whole name as the entry that the record of this series is."""
     NAME = "name"
     """It has this name, in this season."""
     SEQUEL = "sequel"
@@ -37,7 +39,7 @@ class Clue(StrEnum):
     INDEX = "index"
     """The offline index knows both names as one show."""
     ROMAJI = "romaji"
-    """It has this name in another way of writing Japanese in Latin letters."""
+    """It has this name in another spelling: Japanese in other Latin letters, Chinese in the other script."""
     COUNTED = "counted"
     """Its number is in the count of this season, as the offline index and its dumps count seasons through."""
     YEAR = "year"
@@ -48,6 +50,8 @@ class Clue(StrEnum):
     """No series had this name."""
     OTHER_YEAR = "other_year"
     OTHER_COUNTRY = "other_country"
+    OTHER_RECORD = "other_record"
+    """The offline index knows its whole name as another entry than the record of this series."""
     UNSAID_YEAR = "unsaid_year"
     """The title says a year, and of the series none is known."""
     UNSAID_COUNTRY = "unsaid_country"
@@ -63,9 +67,9 @@ class Clue(StrEnum):
     """Its only name is a word that many titles have."""
 
 
-OUTWEIGH: Final = frozenset({Clue.RULING, Clue.SUBSCRIPTION, Clue.SAME_PAGE})
+OUTWEIGH: Final = frozenset({Clue.RULING, Clue.SUBSCRIPTION, Clue.SAME_PAGE, Clue.ENTRY})
 """What needs no other evidence."""
-EXCLUDE: Final = frozenset({Clue.OTHER_YEAR, Clue.OTHER_COUNTRY})
+EXCLUDE: Final = frozenset({Clue.OTHER_YEAR, Clue.OTHER_COUNTRY, Clue.OTHER_RECORD})
 """What rules a series out."""
 DOUBTS: Final = frozenset(
     {
@@ -105,6 +109,8 @@ class CandidateSeries:
     country: str | None = None
     episode_offset: int = 0
     metadata_id: int | None = None
+    bgm_id: int | None = None
+    """Of its record."""
     names: tuple[KnownName, ...] = ()
 
     @property

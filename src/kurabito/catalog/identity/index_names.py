@@ -3,20 +3,48 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Final
+from itertools import product
+from typing import Any, Final, NamedTuple
 
-from kurabito.catalog.identity.evidence import is_near
+from kurabito.catalog.identity.evidence import is_near, year_fits
+from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
 from kurabito.catalog.releases import Name
 from kurabito.catalog.spellings import romaji_of, spelled_films, without_film_word
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
+from kurabito.db.rows import ColumnList
 from kurabito.metadata.lookup import Sequel, read_sequel
-from kurabito.metadata.records import RecordKind
+from kurabito.metadata.records import RecordKind, TmdbKind
+from kurabito.titles.scripts import simplified
 
-_SQL: Final = Queries("kurabito.catalog.identity", "knowledge.sql", series="series.id")
-_FIRST_SEASON: Final = 1
+_ENTRY: Final = ColumnList(
+    "entry.id, entry.kind, entry.air_date, entry.year, entry.bgm_id, entry.tmdb_id, entry.tmdb_kind, entry.tmdb_season"
+)
+SQL: Final = Queries("kurabito.catalog.identity", "index_names.sql", entry=_ENTRY)
+
+
+class IndexedShow(NamedTuple):
+    """What the index says of an entry, beside its names."""
+
+    id: int
+    kind: SeriesKind
+    began: str
+    """The day on which it began, or the year; empty where neither is known."""
+    year: int | None
+    bgm_id: int | None
+    tmdb_id: int | None
+    """The show of TMDB that it is a part of."""
+    tmdb_season: int | None
+
+
+class WholeName(NamedTuple):
+    """The entry that a release names whole, with its season."""
+
+    entry: IndexedShow
+    names: frozenset[str]
+    """The names, folded, that say so."""
 
 
 class IndexNames:
@@ -33,42 +61,73 @@ class IndexNames:
         listed = {name.folded: name for name in names}
         # The index says of a film's name that it is one; titles say it beside the name.
         said = {spelling: film for film in films for spelling in spelled_films(film)}
-        movies: set[int] = set()
+        self._shows: dict[int, IndexedShow] = {}
         self._entries: dict[tuple[str, SeriesKind], set[int]] = {}
         extras: dict[tuple[str, SeriesKind], set[int]] = {}
-        self._years: dict[int, int | None] = {}
-        for folded, entry_id, kind, year in conn.all(_SQL.entries, _rows({*listed, *spellings, *said})):
-            self._years[entry_id] = year
-            if kind == RecordKind.MOVIE:
-                movies.add(entry_id)
-                if folded in said:
-                    self._entries.setdefault((said[folded], SeriesKind.MOVIE), set()).add(entry_id)
-            chosen = extras if kind == RecordKind.OVA else self._entries
-            chosen.setdefault((folded, _kind(kind)), set()).add(entry_id)
+        written = {*listed, *spellings, *said}
+        plain = {name: other for name in written if not name.isascii() and (other := simplified(name)) != name}
+        for folded, *row in conn.all(SQL.entries, _rows(written.union(plain.values()))):
+            show, is_extra = self._note(row)
+            if show.kind is SeriesKind.MOVIE and folded in said:
+                self._entries.setdefault((said[folded], SeriesKind.MOVIE), set()).add(show.id)
+            chosen = extras if is_extra else self._entries
+            chosen.setdefault((folded, show.kind), set()).add(show.id)
         # A show and its OVA of the same name: the show is meant.
         self._entries = extras | self._entries
-        known = {folded for folded, _ in self._entries}
-        sounds = {name.folded: sound for name in listed.values() if (sound := romaji_of(name.shown)) is not None}
-        unknown = {sound for folded, sound in sounds.items() if folded not in known}
-        heard: dict[tuple[str, SeriesKind], set[int]] = {}
-        for sound, entry_id, kind in conn.all(_SQL.sounding, _rows(unknown)) if unknown else ():
-            heard.setdefault((sound, _kind(kind)), set()).add(entry_id)
-        for folded, sound in sounds.items():
-            if folded not in known:
-                self._entries |= {(folded, kind): heard[sound, kind] for kind in SeriesKind if (sound, kind) in heard}
+        # The index has many a name in one script only.
+        for (folded, other), kind in product(plain.items(), SeriesKind):
+            if (folded, kind) not in self._entries and (other, kind) in self._entries:
+                self._entries[folded, kind] = self._entries[other, kind]
+        self._listen(conn, listed.values())
         self._of_pages: dict[int, int] = {}
         if wanted := list(pages):
-            self._of_pages = dict(conn.all(_SQL.entries_of_pages, _rows(wanted)))
+            self._of_pages = dict(conn.all(SQL.entries_of_pages, _rows(wanted)))
         found = {entry for some in self._entries.values() for entry in some} | set(self._of_pages.values())
         self._names: dict[int, set[str]] = {}
-        for entry_id, folded in conn.all(_SQL.entry_names, _rows(found)) if found else ():
+        for entry_id, folded in conn.all(SQL.entry_names, _rows(found)) if found else ():
             self._names.setdefault(entry_id, set()).add(folded)
-            if entry_id in movies:
+            if entry_id in self._shows and self._shows[entry_id].kind is SeriesKind.MOVIE:
                 self._names[entry_id].add(without_film_word(folded))
         self._sequels = {
             entry_id: [sequel for name in names if (sequel := read_folded_sequel(name)) is not None]
             for entry_id, names in self._names.items()
         }
+        self._seasons = self._read_seasons(conn)
+
+    def _note(self, row: Sequence[Any]) -> tuple[IndexedShow, bool]:
+        """An entry as it is known from now on, and whether it is an extra of a show."""
+        entry = _ENTRY.row(tuple(row))
+        year = int(entry.air_date[:4]) if entry.air_date else entry.year
+        show_id = entry.tmdb_id if entry.tmdb_kind == TmdbKind.TV else None
+        kind, began = _kind(entry.kind), entry.air_date or str(year or "")
+        show = IndexedShow(entry.id, kind, began, year, entry.bgm_id, show_id, entry.tmdb_season)
+        self._shows[show.id] = show
+        return show, entry.kind == RecordKind.OVA
+
+    def _listen(self, conn: Connection, names: Iterable[Name]) -> None:
+        """Find names that the index has not in these letters by their sound."""
+        known = {folded for folded, _ in self._entries}
+        sounds = {
+            name.folded: sound
+            for name in names
+            if name.folded not in known and (sound := romaji_of(name.shown)) is not None
+        }
+        heard: dict[tuple[str, SeriesKind], set[int]] = {}
+        for sound, *row in conn.all(SQL.sounding, _rows(set(sounds.values()))) if sounds else ():
+            show, _ = self._note(row)
+            heard.setdefault((sound, show.kind), set()).add(show.id)
+        for folded, sound in sounds.items():
+            self._entries |= {(folded, kind): heard[sound, kind] for kind in SeriesKind if (sound, kind) in heard}
+
+    def _read_seasons(self, conn: Connection) -> dict[tuple[int, int], list[IndexedShow]]:
+        """The entries of later seasons, by their show and season, in the order in which they began."""
+        shows = {show.tmdb_id for show in self._shows.values() if show.tmdb_id is not None}
+        seasons: dict[tuple[int, int], list[IndexedShow]] = {}
+        for row in conn.all(SQL.seasons, _rows(shows)) if shows else ():
+            show, is_extra = self._note(row)
+            if show.tmdb_id is not None and show.tmdb_season is not None and not is_extra:
+                seasons.setdefault((show.tmdb_id, show.tmdb_season), []).append(show)
+        return {season: sorted(shows, key=_age) for season, shows in seasons.items()}
 
     def every_name(self) -> set[str]:
         """All names of the entries that were found, and what is left of them without their seasons."""
@@ -79,7 +138,7 @@ class IndexNames:
         """The other names of the one show that has this name; none when several have it, and no year tells them apart."""
         entries = self._entries.get((folded, kind), set())
         if len(entries) > 1 and year is not None:
-            entries = {entry for entry in entries if is_near(self._years.get(entry), year)}
+            entries = {entry for entry in entries if is_near(self._shows[entry].year, year)}
         return self._names.get(next(iter(entries)), set()) - {folded} if len(entries) == 1 else set()
 
     def names_of_page(self, page_id: int | None) -> set[str]:
@@ -89,12 +148,46 @@ class IndexNames:
     def season_of(self, folded: str, kind: SeriesKind) -> int | None:
         """The later season that the one show of this name is, where another of its names says so."""
         seasons = {sequel.season for sequel in self.seasons_of(folded, kind)}
-        return seasons.pop() if len(seasons) == 1 and seasons != {_FIRST_SEASON} else None
+        return seasons.pop() if len(seasons) == 1 and seasons != {FIRST_SEASON} else None
 
     def seasons_of(self, folded: str, kind: SeriesKind) -> list[Sequel]:
         """Those names of the one show of this name that end with a season: each without it, folded, and the season."""
         entries = self._entries.get((folded, kind), set())
         return self._sequels.get(next(iter(entries)), []) if len(entries) == 1 and kind is SeriesKind.TV else []
+
+    def whole_name(self, reading: Reading) -> WholeName | None:
+        """The one entry that a release names whole; None where its names do not say it, or say several."""
+        if reading.country is not None:
+            return None
+        for names in reading.whole_names():
+            known = {name: entries for name in names if (entries := self._entries.get((name, reading.kind)))}
+            if known:
+                found = [self._shows[entry] for entry in set().union(*known.values())]
+                show = _first_of([show for show in found if self._may_be(show, reading)])
+                by = (name for name, entries in known.items() if show is not None and show.id in entries)
+                return None if show is None else WholeName(show, frozenset(by))
+        return self._season(reading) if reading.is_later_season else None
+
+    def _season(self, reading: Reading) -> WholeName | None:
+        """The entry of a season by a name that leaves it out: its own name, or that of a show of TMDB."""
+        named = {entry for name in reading.names for entry in self._entries.get((name.folded, reading.kind), ())}
+        own = [one for one in named if {reading.season} == {sequel.season for sequel in self._sequels.get(one, ())}]
+        if len(own) == 1:
+            return WholeName(self._shows[own[0]], frozenset())
+        shows = {show for one in named if (show := self._shows[one].tmdb_id) is not None}
+        found = [self._seasons.get((show, reading.said_season), ()) for show in shows]
+        return WholeName(found[0][0], frozenset()) if len(found) == 1 and found[0] else None
+
+    def _may_be(self, show: IndexedShow, reading: Reading) -> bool:
+        """Whether an entry began in the year that a release says, and is not a later season where it says the first."""
+        if reading.year is not None and show.year is not None:
+            return year_fits(show.year, reading.year, is_later_season=reading.is_later_season)
+        seasons = {sequel.season for sequel in self._sequels.get(show.id, ())}
+        return reading.season != FIRST_SEASON or len(seasons) != 1 or FIRST_SEASON in seasons
+
+    def is_known(self, folded: str) -> bool:
+        """Whether any entry has this name."""
+        return any((folded, kind) in self._entries for kind in SeriesKind)
 
     def is_shared(self, folded: str, kind: SeriesKind) -> bool:
         """Whether several shows have this name."""
@@ -103,12 +196,22 @@ class IndexNames:
     def is_of_year(self, folded: str, kind: SeriesKind, year: int | None) -> bool:
         """Whether the one show of this name began in that year."""
         entries = self._entries.get((folded, kind), set())
-        return year is not None and len(entries) == 1 and is_near(self._years.get(next(iter(entries))), year)
+        return year is not None and len(entries) == 1 and is_near(self._shows[next(iter(entries))].year, year)
 
     def are_two(self, names: Iterable[str], kind: SeriesKind) -> bool:
         """Whether names stand for different shows, each for exactly one."""
         found = [entries for name in names if len(entries := self._entries.get((name, kind), set())) == 1]
         return len(set().union(*found)) > 1
+
+
+def _age(show: IndexedShow) -> tuple[bool, str, int]:
+    return not show.began, show.began, show.id
+
+
+def _first_of(shows: Sequence[IndexedShow]) -> IndexedShow | None:
+    """The one entry; of the parts of one show, whose name they share, the first."""
+    is_one_show = len({show.tmdb_id for show in shows}) == 1 and shows[0].tmdb_id is not None
+    return min(shows, key=_age) if len(shows) == 1 or is_one_show else None
 
 
 @lru_cache(maxsize=16_384)

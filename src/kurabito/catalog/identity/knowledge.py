@@ -13,18 +13,20 @@ from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.identity.aliases import NO_COUNTRY, NO_YEAR, alias_row
 from kurabito.catalog.identity.evidence import CandidateSeries, KnownName
-from kurabito.catalog.identity.index_names import IndexNames
+from kurabito.catalog.identity.index_names import IndexNames, WholeName
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
 from kurabito.catalog.releases import Name
-from kurabito.catalog.spellings import romaji_of
+from kurabito.catalog.spellings import halves_of, likeness_of, simplified_of
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection, Queries, Query
 from kurabito.db.rows import ColumnList
 from kurabito.feeds.subscriptions import Subscription
+from kurabito.metadata.lookup import read_sequel
+from kurabito.titles.kana import letters_of, readings_of
 
 _SERIES: Final = ColumnList(
     "series.id, series.title, series.kind, series.season, series.state, series.year, series.country, "
-    "series.episode_offset, series.metadata_id"
+    "series.episode_offset, series.metadata_id, record.bgm_id"
 )
 SQL: Final = Queries("kurabito.catalog.identity", "knowledge.sql", series=_SERIES)
 # The page of one season of one show.
@@ -70,18 +72,24 @@ class SeriesKnowledge:
         self._romaji: dict[str, set[str]] = {}
         self._series: dict[int, CandidateSeries] = {}
         listed, feeds = list(readings), list(origins)
-        written = {name for one in listed for name in one.names}
-        names = {name.folded for name in written}
+        written = {name for one in listed for name in (*one.names, *one.written)}
+        names = {name.folded for one in listed for name in one.names}
         sequels = {sequel.folded for one in listed for _, sequel in one.sequels()}
         pages = {one.page_id for one in feeds if one.page_id is not None}
         films = {name.folded for one in listed if one.kind is SeriesKind.MOVIE for name in one.names}
         self.index = IndexNames(conn, written, sequels, pages, films)
-        self._look_up(names | sequels | self.index.every_name())
-        self._look_up_romaji({key for name in written if (key := romaji_of(name.shown))})
+        plain = {one for name in written if (one := simplified_of(name)) is not None}
+        halves = {half for one in listed for name in one.names for half in halves_of(name.shown) or ()}
+        self._look_up(names | sequels | plain | halves | self.index.every_name())
+        self._look_up_romaji({likeness_of(name) or name.folded for name in written})
+        self._read_aloud = self._read_titles_aloud({name for one in listed for name in one.names})
+        self._whole_names = {one: whole for one in listed if (whole := self.index.whole_name(one)) is not None}
+        self._of_entries = self._read_entries({whole.entry.id for whole in self._whole_names.values()})
         self._of_pages = self._read_pages({one.subscription_id for one in feeds if one.page_id is not None})
         self.read_series(one.series_id for one in feeds if one.series_id is not None)
         self.read_series(row.series_id for rows in self._rows.values() for row in rows)
         self.read_series(series_id for some in self._of_pages.values() for series_id in some)
+        self.read_series(series_id for some in self._of_entries.values() for series_id in some)
 
     def series(self, series_id: int) -> CandidateSeries | None:
         """A series, if it was read and is there."""
@@ -98,14 +106,26 @@ class SeriesKnowledge:
         return [one for one in rows if one[1].season == (FIRST_SEASON if season is None else season)]
 
     def alike(self, name: Name) -> frozenset[str]:
-        """The names of series, folded, that are this one in another way of writing Japanese in Latin letters."""
-        key = romaji_of(name.shown)
-        return frozenset() if key is None else frozenset(self._romaji.get(key, ())) - {name.folded}
+        """The names of series, folded, that are this one in another spelling: romaji, its reading, or the other Chinese script."""
+        found = self._romaji.get(likeness_of(name) or name.folded, set()) | self._read_aloud.get(name.folded, set())
+        return frozenset({*found, simplified_of(name) or name.folded} - {name.folded})
 
     def of_page(self, origin: ReleaseOrigin, kind: SeriesKind) -> CandidateSeries | None:
         """The one series of what a page's feed brought so far."""
         found = self._of_pages.get((origin.subscription_id, kind), set())
         return self._series.get(next(iter(found))) if len(found) == 1 else None
+
+    def whole_name(self, reading: Reading) -> WholeName | None:
+        """The entry of the index that a release names whole; none where its number may have reached the count of a later one."""
+        if reading.season is None and reading.first_episode is not None:
+            counted = (one for name in reading.names for one, _ in self.named(name.folded, reading, None))
+            if any(0 < series.episode_offset < reading.first_episode for series in counted):
+                return None
+        return self._whole_names.get(reading)
+
+    def of_entry(self, entry_id: int) -> list[CandidateSeries]:
+        """The series whose record an entry of the index is."""
+        return [self._series[series_id] for series_id in self._of_entries.get(entry_id, ())]
 
     def has_habit(self, series_id: int, group: Name, subscription_id: int) -> bool:
         """Whether this group released something of a series in this feed before."""
@@ -172,6 +192,7 @@ class SeriesKnowledge:
                 row.country,
                 row.episode_offset,
                 row.metadata_id,
+                row.bgm_id,
                 tuple(names.get(row.id, ())),
             )
 
@@ -184,6 +205,30 @@ class SeriesKnowledge:
             self._romaji.setdefault(key, set()).add(folded)
             self._rows.setdefault((folded, SeriesKind(kind)), set()).add(NameRow(*row))
 
+    def _read_titles_aloud(self, names: Iterable[Name]) -> dict[str, set[str]]:
+        """The one Japanese title of a followed series that a name in Latin letters may be the reading of, by the name."""
+        known = {folded for folded, _ in self._rows}
+        unknown = {
+            name.folded: letters_of(name.shown)
+            for name in names
+            if name.folded.isascii() and name.folded not in known and likeness_of(name) not in self._romaji
+            if not self.index.is_known(name.folded)
+        }
+        titles = {_bare_title(title) for (title,) in self._conn.all(SQL.japanese_titles)} if unknown else set()
+        read: dict[str, set[str]] = {}
+        for folded, letters in unknown.items():
+            found = {one.folded for one in titles if (aloud := readings_of(one.shown)) and aloud.fullmatch(letters)}
+            if len(found) == 1:
+                read[folded] = found
+        self._look_up(set().union(*read.values()))
+        return read
+
+    def _read_entries(self, entries: Iterable[int]) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for entry_id, series_id in self._ask(SQL.series_of_entries, sorted(entries)):
+            found.setdefault(entry_id, []).append(series_id)
+        return found
+
     def _read_pages(self, subscriptions: Iterable[int]) -> dict[tuple[int, SeriesKind], set[int]]:
         found: dict[tuple[int, SeriesKind], set[int]] = {}
         for subscription_id, kind, series_id in self._ask(SQL.series_of_feeds, sorted(subscriptions)):
@@ -192,6 +237,12 @@ class SeriesKnowledge:
 
     def _ask(self, query: Query, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
         return iter(self._conn.all(query, given(values)) if values else ())
+
+
+def _bare_title(title: str) -> Name:
+    """A Japanese title without its season, as the names of its series have it."""
+    sequel = read_sequel(title)
+    return Name.of(title if sequel is None else sequel.name)
 
 
 def given(values: Iterable[Any]) -> Mapping[str, str]:

@@ -8,33 +8,26 @@ FROM {given} CROSS JOIN series_aliases AS alias WHERE alias.folded = given.value
 SELECT DISTINCT alias.romaji, alias.folded, alias.kind, alias.season, alias.year, alias.country, alias.series_id
 FROM {given} CROSS JOIN series_aliases AS alias WHERE alias.romaji = given.value ->> 0;
 
+-- name: japanese_titles
+-- The Japanese titles of followed series.
+SELECT DISTINCT record.title_japanese FROM series JOIN metadata AS record ON record.id = series.metadata_id
+WHERE series.state = 'followed' AND series.merged_into IS NULL AND record.title_japanese IS NOT NULL;
+
 -- name: series
-SELECT {series} FROM {given} CROSS JOIN series WHERE series.id = CAST(given.value ->> 0 AS bigint);
+SELECT {series} FROM {given} CROSS JOIN series LEFT JOIN metadata AS record ON record.id = series.metadata_id
+WHERE series.id = CAST(given.value ->> 0 AS bigint);
 
 -- name: names
 SELECT alias.series_id, alias.name, alias.season, alias.year, alias.country
 FROM {given} CROSS JOIN series_aliases AS alias WHERE alias.series_id = CAST(given.value ->> 0 AS bigint)
 ORDER BY alias.series_id, alias.season, alias.folded;
 
--- name: entries
--- Which entries of the offline index have these names.
-SELECT mine.folded, mine.entry_id, entry.kind, coalesce(CAST(substr(entry.air_date, 1, 4) AS integer), entry.year)
-FROM {given} CROSS JOIN offline_titles AS mine CROSS JOIN offline_entries AS entry
-WHERE mine.folded = given.value ->> 0 AND entry.id = mine.entry_id;
-
--- name: sounding
--- Which entries have a name of these sounds, however they spell it.
-SELECT mine.sound, mine.entry_id, entry.kind
-FROM {given} CROSS JOIN offline_romaji AS mine CROSS JOIN offline_entries AS entry
-WHERE mine.sound = given.value ->> 0 AND entry.id = mine.entry_id;
-
--- name: entry_names
-SELECT other.entry_id, other.folded
-FROM {given} CROSS JOIN offline_titles AS other WHERE other.entry_id = CAST(given.value ->> 0 AS bigint);
-
--- name: entries_of_pages
-SELECT entry.mikan_id, entry.id FROM {given} CROSS JOIN offline_entries AS entry
-WHERE entry.mikan_id = CAST(given.value ->> 0 AS bigint);
+-- name: series_of_entries
+-- The series whose records are these entries.
+SELECT entry.id, series.id
+FROM {given} CROSS JOIN offline_entries AS entry CROSS JOIN metadata AS record CROSS JOIN series
+WHERE entry.id = CAST(given.value ->> 0 AS bigint) AND record.bgm_id = entry.bgm_id AND series.metadata_id = record.id
+    AND series.merged_into IS NULL;
 
 -- name: series_of_feeds
 -- The series of what came from these feeds before, but of what is still asked about.

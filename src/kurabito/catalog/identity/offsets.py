@@ -49,7 +49,7 @@ def missing_offset(numbers: Collection[float], before: int) -> float | None:
 
 
 def find_missing(conn: Connection, series_id: int | None = None) -> list[MissingOffset]:
-    """The seasons whose offset is probably missing, and of which no one said how they are counted."""
+    """The seasons whose offset is probably missing, and for which no person set one."""
     seasons = [_SEASON.row(row) for row in conn.all(_SQL.later_seasons, {"id": series_id})]
     if not seasons:
         return []

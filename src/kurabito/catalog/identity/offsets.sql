@@ -1,5 +1,5 @@
 -- name: later_seasons
--- Followed seasons after the first of which no one said how titles count them, with the record of each.
+-- Followed seasons after the first for which no person set an offset, with the record of each.
 SELECT id, title, season, metadata_id FROM series
 WHERE kind = 'tv' AND season > 1 AND episode_offset = 0 AND is_offset_said = 0 AND state = 'followed' AND merged_into IS NULL
     AND (CAST(:id AS bigint) IS NULL OR id = :id)

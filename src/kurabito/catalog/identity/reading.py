@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -37,6 +37,8 @@ class Reading:
     group: Name | None = None
     part: int | None = None
     """The part of its season, where the title says one beside its names."""
+    written: tuple[Name, ...] = ()
+    """Its names as the title writes them, the whole first: with all that was read out of them."""
     counted_from: int = 0
     """What its numbers count on from, where a source says so; the episodes here are those without it."""
 
@@ -53,6 +55,7 @@ class Reading:
             max(release.episodes, default=None),
             release.group,
             release.part,
+            release.written,
         )
 
     @property
@@ -64,6 +67,19 @@ class Reading:
     def said_season(self) -> int:
         """The season beside its names; the first where it says none."""
         return FIRST_SEASON if self.season is None else self.season
+
+    def whole_names(self) -> Iterator[Iterable[str]]:
+        """How it may be called as a whole, folded, the surest first: as it is written, then by its name and season."""
+        own = [name.folded for name in self.names]
+        whole = [name.folded for name in self.written]
+        if self.is_later_season:
+            # Without its season a name is that of the first.
+            whole = [name for name in whole if name not in own]
+        yield whole[:1]
+        yield [name for name in whole[1:] if name not in own]
+        if not self.is_later_season:
+            yield own
+        yield [sequel.folded for _, sequel in self.sequels() if sequel.season == FIRST_SEASON]
 
     def sequels(self) -> Iterator[tuple[Name, SaidName]]:
         """The same names with the mark of their season read off, or written behind them: `Show II` is `Show` beside season 2."""
@@ -81,6 +97,11 @@ class Reading:
                 yield name, SaidName(folded, FIRST_SEASON)
                 yield name, SaidName(folded, season)
 
+    def marked(self) -> dict[str, str]:
+        """Its names that carry the mark of a later season, folded, each with the same without it."""
+        sequels = ((name.folded, _sequel(name.shown)) for name in self.names)
+        return {name: Name.of(one.name).folded for name, one in sequels if one and one.season > FIRST_SEASON}
+
     @property
     def key(self) -> str:
         """The same for all readings that one answer answers."""
@@ -95,13 +116,17 @@ class Reading:
             "season": self.season,
             "year": self.year,
             "country": self.country,
+            "written": [name.shown for name in self.written],
         }
 
     @classmethod
     def from_stored(cls, stored: dict[str, Any]) -> Reading:
         """What `as_stored` wrote."""
         names = tuple(map(Name.of, stored["names"]))
-        return cls(names, SeriesKind(stored["kind"]), stored["season"], stored["year"], stored["country"])
+        written = tuple(map(Name.of, stored.get("written", ())))
+        return cls(
+            names, SeriesKind(stored["kind"]), stored["season"], stored["year"], stored["country"], written=written
+        )
 
 
 @lru_cache(maxsize=4096)

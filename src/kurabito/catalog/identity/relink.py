@@ -8,8 +8,10 @@ confirms it, and one that was downloaded stays so. What a person placed stays wh
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import partial
 from typing import Final
 from uuid import UUID
@@ -17,10 +19,11 @@ from uuid import UUID
 from kurabito.catalog.corrections.changes import RowChanges
 from kurabito.catalog.link_sink import LinkSink
 from kurabito.catalog.linker import lock_catalog
-from kurabito.catalog.relinks import sources, store
-from kurabito.catalog.relinks.judge import LinkJudge, LinkRange, open_judges
+from kurabito.catalog.relinks import held_links, sources, store
+from kurabito.catalog.relinks.judge import JudgedLinks, LinkJudge, open_judges
 from kurabito.catalog.relinks.links import SQL
 from kurabito.catalog.relinks.mover import LinkMover, Moved
+from kurabito.catalog.relinks.scope import LinkRange, RulePatterns, by_title
 from kurabito.catalog.relinks.store import Relink, RelinkCause, RelinkedLink
 from kurabito.catalog.states import HeldReason
 from kurabito.db import Connection
@@ -33,7 +36,9 @@ RELINK: Final = "catalog.relink"
 KEEP: Final = "catalog.relink_if_due"
 _LOOKED_AT_EVERY: Final = 300.0
 _RANGE: Final = 10_000
-_AT_ONCE: Final = 50
+_AT_ONCE: Final = 25
+_AHEAD: Final = 2
+"""Ranges that may be judged before their links are moved."""
 
 Wake = Callable[["RelinkTask"], Awaitable[object]]
 """Has links read again; what a change of rules or series calls."""
@@ -41,19 +46,19 @@ Wake = Callable[["RelinkTask"], Awaitable[object]]
 
 @dataclass(frozen=True, slots=True)
 class RelinkTask:
-    """Which links to read again: those that these rules concern, whose titles have these names, folded, or of one series; else all."""
+    """Which links to read again: those whose titles these rules fit, or that have these names, folded, or of one series; else all."""
 
-    conditions: tuple[str, ...] = ()
+    rules: tuple[RulePatterns, ...] = ()
     series_id: int | None = None
     names: tuple[str, ...] = ()
     cause: RelinkCause = RelinkCause.RULE
 
-    def ranges(self, last: int) -> list[LinkRange]:
-        """The links up to the last one, as they are judged; those of one series together."""
-        step = _RANGE if self.series_id is None else max(last, 1)
+    def ranges(self, conn: Connection) -> list[LinkRange]:
+        """The links, as they are judged: those of a series together, because what their names mean is decided once for all."""
+        ids = [link_id for (link_id,) in conn.all(SQL.ids, {"series_id": self.series_id})]
         return [
-            LinkRange(after, min(after + step, last), self.series_id, self.conditions, self.names)
-            for after in range(0, last, step)
+            LinkRange(tuple(ids[start : start + _RANGE]), self.rules, self.names)
+            for start in range(0, len(ids), _RANGE)
         ]
 
 
@@ -104,6 +109,8 @@ class Relinker:
         read_by = await self._database.read(sources.current)
         run = await self._database.write(lambda conn: store.begin(conn, task.cause))
         done = await self._relink(task, run)
+        if task.series_id is None:
+            await self._settle_asked(task, run, done)
         is_all = task.cause in (RelinkCause.INDEX, RelinkCause.PARSER)
 
         def finish(conn: Connection) -> None:
@@ -131,31 +138,40 @@ class Relinker:
         return Page.cut(await self._database.read(look), limit, lambda last: str(last.link_id))
 
     async def _relink(self, task: RelinkTask, run: int) -> Relinked:
-        """Range after range, by as many judges as there are."""
+        """Range after range, by as many judges as there are; one after the other is written meanwhile."""
         done, mover = Relinked(), LinkMover(run, self._sink)
-        ranges = task.ranges(await self._database.read(lambda conn: int(conn.value(SQL.last))))
+        ranges = await self._database.read(task.ranges)
         if ranges:
-            left = iter(ranges)
+            left, judged = iter(ranges), asyncio.Queue[JudgedLinks](_AHEAD)
             try:
                 async with (
                     open_judges(self._database, self._url, len(ranges)) as judges,
                     asyncio.TaskGroup() as all_of_them,
                 ):
                     for judge in judges:
-                        all_of_them.create_task(self._take_turns(judge, left, mover, done))
+                        all_of_them.create_task(_take_turns(judge, left, judged))
+                    for _ in ranges:
+                        await self._move(await judged.get(), mover, done)
             except ExceptionGroup as failed:
                 # The first of them says why; the others were stopped by it.
                 raise failed.exceptions[0] from None
         return done
 
-    async def _take_turns(self, judge: LinkJudge, left: Iterator[LinkRange], mover: LinkMover, done: Relinked) -> None:
-        for links in left:
-            judged = await judge.judge(links)
-            done.read += judged.read
-            # A transaction is short, so that others wait little; and a crash repeats little.
-            for start in range(0, len(judged.moves), _AT_ONCE):
-                some = judged.moves[start : start + _AT_ONCE]
-                done.add(await self._database.write(partial(mover.move, moves=some)))
+    async def _settle_asked(self, task: RelinkTask, run: int, done: Relinked) -> None:
+        """What waits for an answer and can be told now; there is little of it."""
+        is_touched = by_title(task.rules, task.names)
+        settled = await self._database.read(lambda conn: held_links.find_settled(conn, is_touched))
+        for start in range(0, len(settled), _AT_ONCE):
+            some = settled[start : start + _AT_ONCE]
+            done.add(await self._database.write(partial(held_links.settle, run=run, settled=some)))
+        done.read += len(settled)
+
+    async def _move(self, judged: JudgedLinks, mover: LinkMover, done: Relinked) -> None:
+        done.read += judged.read
+        # A transaction is short, so that others wait little; and a crash repeats little.
+        for start in range(0, len(judged.moves), _AT_ONCE):
+            some = judged.moves[start : start + _AT_ONCE]
+            done.add(await self._database.write(partial(mover.move, moves=some)))
 
     async def confirm(self) -> int:
         """Download what was read again and waits for that; how many links."""
@@ -177,8 +193,15 @@ class Relinker:
         return await self._database.read(lambda conn: len(conn.all(SQL.waiting)))
 
 
+async def _take_turns(judge: LinkJudge, left: Iterator[LinkRange], judged: asyncio.Queue[JudgedLinks]) -> None:
+    for links in left:
+        await judged.put(await judge.judge(links))
+
+
 async def read_again(queue: DelegatedTasks, task: RelinkTask) -> UUID:
     """Have links read again in the background; the task, which may be one that waits already."""
-    about = "|".join((*sorted(task.conditions), *sorted(task.names)))
-    key = f"{RELINK}:{task.cause}:{task.series_id}:{about}"[:200]
+    about = json.dumps([sorted(astuple(one) for one in task.rules), sorted(task.names)], ensure_ascii=False)
+    # Patterns are longer than a key may be, and those of two rules may begin alike.
+    digest = hashlib.blake2b(about.encode(), digest_size=16).hexdigest()
+    key = f"{RELINK}:{task.cause}:{task.series_id}:{digest}"
     return (await queue.enqueue(RELINK, task, unique_key=key)).id

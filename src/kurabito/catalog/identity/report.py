@@ -29,7 +29,7 @@ class CluesCount:
 
 @dataclass(frozen=True, slots=True)
 class RulingNote:
-    """A name of which a person said that it is this series."""
+    """A name that a person gave to this series."""
 
     folded: str
     season: int
@@ -46,6 +46,8 @@ class FranchisePart:
     entry: FranchiseEntry
     is_this: bool
     """The series is this one."""
+    series_id: int | None = None
+    """The series that is known of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,4 +93,6 @@ def _franchise(conn: Connection, found: Series) -> tuple[FranchisePart, ...]:
     if record is None or franchise is None or len(franchise.entries) == 1:
         return ()
     own = franchise.entry(record.details)
-    return tuple(FranchisePart(one, is_this=one == own) for one in franchise.entries)
+    rows = [{"id": one.ids.bgm_id} for one in franchise.entries if one.ids.bgm_id is not None]
+    known: dict[int | None, int] = dict(conn.all(_SQL.series_of_records, {"rows": json.dumps(rows)}))
+    return tuple(FranchisePart(one, one == own, known.get(one.ids.bgm_id)) for one in franchise.entries)

@@ -9,3 +9,9 @@ SELECT DISTINCT question_id FROM anime_links WHERE series_id = :id AND question_
 -- name: rulings
 SELECT ruling.folded, ruling.season, ruling.year, ruling.country, ruling.group_folded
 FROM identity_rulings AS ruling WHERE ruling.series_id = :id ORDER BY ruling.id LIMIT 200;
+
+-- name: series_of_records
+SELECT record.bgm_id, min(series.id)
+FROM {given} CROSS JOIN metadata AS record CROSS JOIN series
+WHERE record.bgm_id = CAST(given.value ->> 'id' AS bigint) AND series.metadata_id = record.id AND series.merged_into IS NULL
+GROUP BY record.bgm_id;

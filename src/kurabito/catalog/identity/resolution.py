@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from kurabito.catalog.corrections.merge import merge
 from kurabito.catalog.corrections.model import MadeBy
 from kurabito.catalog.identity import aliases, questions
-from kurabito.catalog.identity.aliases import NO_COUNTRY, NO_YEAR, AliasSource
-from kurabito.catalog.identity.decision import (
-    Candidate,
-    Certain,
-    Decision,
-    Hints,
-    InDoubt,
-    WeighedSeries,
-    decide,
-)
+from kurabito.catalog.identity.aliases import AliasSource
+from kurabito.catalog.identity.decision import Certain, Decision, InDoubt, WeighedSeries
 from kurabito.catalog.identity.entries import understood
 from kurabito.catalog.identity.evidence import CandidateSeries, Clue
-from kurabito.catalog.identity.knowledge import NameRow, ReleaseOrigin, SeriesKnowledge
+from kurabito.catalog.identity.judge import IdentityJudge
+from kurabito.catalog.identity.knowledge import ReleaseOrigin
 from kurabito.catalog.identity.reading import Reading
-from kurabito.catalog.identity.rulings import Rulings
-from kurabito.catalog.releases import Name, Release
+from kurabito.catalog.releases import Release
 from kurabito.catalog.spellings import is_junk
 from kurabito.catalog.states import SeriesState
 from kurabito.db import Connection
@@ -77,7 +69,7 @@ def resolve(
 def foresee(conn: Connection, releases: Sequence[Release]) -> list[Likely]:
     """What would be decided about each release, in their order. Nothing is made."""
     readings = understood(conn, [Reading.of(release) for release in releases])
-    judge = _Judge(conn, readings)
+    judge = IdentityJudge(conn, readings)
     return [_likely(judge.decide(reading, None)) for reading in readings]
 
 
@@ -91,7 +83,7 @@ def judge_all(
 ) -> list[Decision]:
     """What is decided about some readings as things are now, in their order."""
     sources = [None] * len(readings) if origins is None else origins
-    judges = _Judge(conn, readings, [one for one in sources if one is not None])
+    judges = IdentityJudge(conn, readings, [one for one in sources if one is not None])
     return [judges.decide(reading, origin) for reading, origin in zip(readings, sources, strict=True)]
 
 
@@ -105,110 +97,6 @@ def _likely(decision: Decision) -> Likely:
             return Likely(None, None, is_in_doubt=isinstance(decision, InDoubt))
 
 
-class _Way(NamedTuple):
-    """How a release leads to a series, by which of its names, and by which of the series'."""
-
-    series: CandidateSeries
-    clue: Clue
-    by: str | None = None
-    row: NameRow | None = None
-
-
-class _Judge:
-    """Finds the candidates of a reading, and decides among them."""
-
-    def __init__(self, conn: Connection, readings: Sequence[Reading], origins: Sequence[ReleaseOrigin] = ()) -> None:
-        self.known = SeriesKnowledge(conn, readings, origins)
-        self._rulings = Rulings(conn, (name.folded for reading in readings for name in reading.names))
-        self.known.read_series(one for reading in readings if (one := self._rulings.series_of(reading)) is not None)
-
-    def decide(self, reading: Reading, origin: ReleaseOrigin | None) -> Decision:
-        candidates = self._candidates(reading, origin)
-        names = frozenset(name.folded for name in reading.names)
-        index = self.known.index
-        hints = Hints(
-            shared=frozenset(name for name in names if index.is_shared(name, reading.kind)),
-            has_two_entries=index.are_two(names, reading.kind),
-            junk=frozenset(name.folded for name in reading.names if is_junk(name.shown)),
-            is_of_year=any(index.is_of_year(name, reading.kind, reading.year) for name in names),
-        )
-        decision = decide(reading, candidates, hints)
-        if isinstance(decision, InDoubt) and origin is not None and reading.group is not None:
-            habits = [self._with_habit(one, reading.group, origin) for one in candidates]
-            if habits != candidates:
-                return decide(reading, habits, hints)
-        return decision
-
-    def _with_habit(self, one: Candidate, group: Name, origin: ReleaseOrigin) -> Candidate:
-        if not self.known.has_habit(one.series.id, group, origin.subscription_id):
-            return one
-        return Candidate(one.series, one.found | {Clue.HABIT}, one.by, one.is_exact)
-
-    def _candidates(self, reading: Reading, origin: ReleaseOrigin | None) -> list[Candidate]:
-        found: dict[int, Candidate] = {}
-        said = (reading.year or NO_YEAR, reading.country or NO_COUNTRY)
-        for way in self._ways(reading, origin):
-            before = found.get(way.series.id) or Candidate(way.series, frozenset())
-            is_exact = way.clue is Clue.NAME and way.row is not None and (way.row.year, way.row.country) == said
-            found[way.series.id] = Candidate(
-                way.series,
-                before.found | {way.clue},
-                before.by | ({way.by} if way.by else set()),
-                before.is_exact or is_exact,
-            )
-        return list(found.values())
-
-    def _ways(self, reading: Reading, origin: ReleaseOrigin | None) -> Iterator[_Way]:
-        """Every way that leads to a series."""
-        if (said := self._rulings.series_of(reading)) is not None and (series := self.known.series(said)) is not None:
-            yield _Way(series, Clue.RULING)
-        if origin is not None:
-            yield from self._ways_of_origin(reading, origin)
-        index = self.known.index
-        for name in reading.names:
-            yield from self._named(reading, Clue.NAME, name.folded, [name.folded])
-            # Beside a later season stands the year of either; elsewhere it tells a remake from its original.
-            year = None if reading.is_later_season else reading.year
-            yield from self._named(reading, Clue.INDEX, name.folded, index.namesakes(name.folded, reading.kind, year))
-            yield from self._named(reading, Clue.ROMAJI, name.folded, self.known.alike(name))
-        own = {name.folded for name in reading.names}
-        for name, sequel in reading.sequels():
-            for series, row in self.known.named(sequel.folded, reading, sequel.season):
-                yield _Way(series, Clue.SEQUEL, name.folded, row)
-            # A season may have a name of its own elsewhere; the bare name is that of all of them.
-            others = {(other, sequel.season) for other in index.namesakes(sequel.folded, reading.kind) - own}
-            others.update(index.seasons_of(sequel.folded, reading.kind))
-            for other, season in others:
-                for series, row in self.known.named(other, reading, season):
-                    yield _Way(series, Clue.INDEX, name.folded, row)
-        if reading.season is None:
-            yield from self._ways_of_seasons(reading)
-
-    def _ways_of_seasons(self, reading: Reading) -> Iterator[_Way]:
-        """A season may have a name of its own, beside which titles leave the season out."""
-        index = self.known.index
-        for name in reading.names:
-            if (season := index.season_of(name.folded, reading.kind)) is not None:
-                others = {(other, season) for other in (name.folded, *index.namesakes(name.folded, reading.kind))}
-                others.update(index.seasons_of(name.folded, reading.kind))
-                for other, said in others:
-                    for series, row in self.known.named(other, reading, said):
-                        yield _Way(series, Clue.INDEX, name.folded, row)
-
-    def _ways_of_origin(self, reading: Reading, origin: ReleaseOrigin) -> Iterator[_Way]:
-        if origin.series_id is not None and (own := self.known.series(origin.series_id)) is not None:
-            yield _Way(own, Clue.SUBSCRIPTION)
-        if origin.page_id is not None:
-            if (paged := self.known.of_page(origin, reading.kind)) is not None:
-                yield _Way(paged, Clue.SAME_PAGE)
-            yield from self._named(reading, Clue.INDEX, None, self.known.index.names_of_page(origin.page_id))
-
-    def _named(self, reading: Reading, clue: Clue, by: str | None, names: Iterable[str]) -> Iterator[_Way]:
-        for name in names:
-            for series, row in self.known.named(name, reading, reading.season):
-                yield _Way(series, clue, by, row)
-
-
 class _Batch:
     """The releases of a batch, one after the other: what one of them makes, the next ones know."""
 
@@ -216,7 +104,7 @@ class _Batch:
         self._conn = conn
         self._readings = readings
         self._origins = origins
-        self._judge = _Judge(conn, list(readings.values()), list(origins.values()))
+        self._judge = IdentityJudge(conn, list(readings.values()), list(origins.values()))
         self._asked = questions.asked(conn, (reading.key for reading in readings.values()))
         self._matches: dict[int, SeriesMatch] = {}
         self._new_names: list[dict[str, Any]] = []

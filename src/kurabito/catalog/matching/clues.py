@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from kurabito.catalog.releases import Name
 from kurabito.catalog.states import SeriesKind
+from kurabito.metadata.lookup import read_sequel
 from kurabito.titles import ReleaseKind, ReleaseTitle, parse_title
 
 VIDEOS: Final = frozenset("mkv mp4 avi wmv m4v mov mpg mpeg webm flv rmvb ogm m2ts ts".split())
@@ -57,6 +58,17 @@ class FolderReading:
     """Its name as it is written, without what stands in brackets: R2 is a mark of discs, and a part of a title."""
     country: str | None = None
     """Whose version of a show it is, as a code of ISO 3166-1: The Office (US)."""
+
+    def as_sequel(self) -> FolderReading | None:
+        """The same, read as a later season of a show: a number behind a name that is unknown with it is one."""
+        if self.season is not None or self.kind is SeriesKind.MOVIE or self.has_several_seasons:
+            return None
+        names = self.names if self.whole is None else (*self.names, self.whole)
+        sequels = [found for name in names if (found := read_sequel(name.shown)) is not None]
+        if len({sequel.season for sequel in sequels}) != 1:
+            return None
+        shows = tuple(dict.fromkeys(Name.of(sequel.name) for sequel in sequels))
+        return FolderReading(shows, sequels[0].season, self.year, SeriesKind.TV)
 
     def as_stored(self) -> dict[str, Any]:
         """As the database keeps it."""

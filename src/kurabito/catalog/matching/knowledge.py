@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kurabito.catalog.identity.evidence import is_near
-from kurabito.catalog.matching.chosen import chosen, keys_of
+from kurabito.catalog.matching.choices import chosen, keys_of
 from kurabito.catalog.matching.clues import FolderReading
 from kurabito.catalog.releases import Name
 from kurabito.catalog.spellings import spelled
@@ -64,7 +64,8 @@ class KnownSeries:
 class Knowledge:
     """What is known by the names of some readings."""
 
-    def __init__(self, conn: Connection, readings: Sequence[FolderReading]) -> None:
+    def __init__(self, conn: Connection, given: Sequence[FolderReading]) -> None:
+        readings = [*given, *(sequel for one in given if (sequel := one.as_sequel()) is not None)]
         names = {name for reading in readings for name in _wanted(reading)}
         entries = offline.named(conn, names)
         # A record may have but the name in its own language, and the folder another that the index knows.

@@ -14,9 +14,10 @@ from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, Matched
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
+from kurabito.db.rows import ColumnList
 from kurabito.metadata.records import Details, RecordKind, TmdbKind
 
-_MATCH: Final = (
+_MATCH: Final = ColumnList(
     "id, library_id, folder, reading, metadata_id, series_id, matched_by, is_ignored, reasons, candidates, asked_at, created_at, "
     "updated_at"
 )
@@ -215,37 +216,23 @@ def _candidate(found: dict[str, Any]) -> MatchCandidate:
     return MatchCandidate(found["key"], details, tuple(map(MatchReason, found["reasons"])), found["metadata_id"])
 
 
-def _match(row: Row) -> FolderMatch:
-    (
-        match_id,
-        library_id,
-        folder,
-        reading,
-        metadata_id,
-        series_id,
-        by,
-        ignored,
-        reasons,
-        candidates,
-        asked,
-        created,
-        updated,
-    ) = row
-    matched_by = None if by is None or metadata_id is None else MatchedBy(by)
+def _match(values: Row) -> FolderMatch:
+    row = _MATCH.row(values)
+    matched_by = None if row.matched_by is None or row.metadata_id is None else MatchedBy(row.matched_by)
     return FolderMatch(
-        match_id,
-        library_id,
-        folder,
-        FolderReading.from_stored(json.loads(reading)),
-        _state(metadata_id, matched_by, bool(ignored)),
-        metadata_id,
-        series_id,
+        row.id,
+        row.library_id,
+        row.folder,
+        FolderReading.from_stored(json.loads(row.reading)),
+        _state(row.metadata_id, matched_by, bool(row.is_ignored)),
+        row.metadata_id,
+        row.series_id,
         matched_by,
-        tuple(map(MatchReason, json.loads(reasons))),
-        tuple(map(_candidate, json.loads(candidates))),
-        None if asked is None else to_datetime(asked),
-        to_datetime(created),
-        to_datetime(updated),
+        tuple(map(MatchReason, json.loads(row.reasons))),
+        tuple(map(_candidate, json.loads(row.candidates))),
+        None if row.asked_at is None else to_datetime(row.asked_at),
+        to_datetime(row.created_at),
+        to_datetime(row.updated_at),
     )
 
 

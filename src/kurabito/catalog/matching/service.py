@@ -11,7 +11,7 @@ from kurabito.catalog.corrections.record import give_record
 from kurabito.catalog.identity.relink import RelinkTask, read_again
 from kurabito.catalog.linker import lock_catalog
 from kurabito.catalog.matching import matches
-from kurabito.catalog.matching.chosen import forget, learn
+from kurabito.catalog.matching.choices import forget, learn
 from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchState
 from kurabito.catalog.releases import Name
 from kurabito.catalog.relinks.store import RelinkCause

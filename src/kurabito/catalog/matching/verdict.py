@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from kurabito.catalog.identity.evidence import is_near, year_fits
@@ -37,14 +37,20 @@ class Weighed:
 
 
 def weigh(reading: FolderReading, known: Knowledge, *, by_alias: bool = True) -> Weighed:
-    """What it is about by its own names; only where those are unknown, by those of its files.
+    """What it is about by its own names; only where those are unknown, as a later season, and by the names of its files.
 
     `by_alias` is off where a series itself asks.
     """
     before = known.chosen_before(reading) if by_alias and not reading.has_several_seasons else None
     if before is not None and not AGAINST.intersection(reasons := _reasons(reading, before, MatchReason.CHOSEN_BEFORE)):
         return Weighed(before, reasons=reasons)
-    found = (_weigh(reading, names, known, by_alias) for names in (reading.names, reading.names_of_files) if names)
+    sequel = reading.as_sequel()
+    tried = [
+        (reading, reading.names),
+        (sequel or reading, sequel.names if sequel else ()),
+        (reading, reading.names_of_files),
+    ]
+    found = (_weigh(one, names, known, by_alias) for one, names in tried if names)
     return next((one for one in found if one.says_something), Weighed())
 
 
@@ -96,20 +102,30 @@ def _judged(
         return [(thing, _reasons(reading, thing, MatchReason.NAME)) for thing in marked]
     if reading.season == _FIRST_SEASON:
         return [(thing, _of_first_season(reading, thing)) for thing in bases]
-    likely = [thing for thing in bases if not AGAINST.intersection(_reasons(reading, thing, MatchReason.NAME))]
+    likely = [
+        thing
+        for thing in bases
+        if not AGAINST.intersection(_reasons(_of_its_season(reading, thing), thing, MatchReason.NAME))
+    ]
     shows = {thing.show for thing in likely}
     if len(shows) == 1 and (show := shows.pop()) is not None and (seasons := known.seasons_of(show)):
         return [(thing, _of_show(reading, thing)) for thing in seasons]
     return [(thing, (*_reasons(reading, thing, MatchReason.NAME), MatchReason.OTHER_SEASON)) for thing in bases]
 
 
+def _of_its_season(reading: FolderReading, thing: Thing) -> FolderReading:
+    """The reading as it speaks of the show: a year after the show's is that of the season."""
+    is_after = reading.year is not None and thing.details.year is not None and reading.year > thing.details.year
+    return replace(reading, year=None) if is_after else reading
+
+
 def _exactly(
     reading: FolderReading, names: Sequence[Name], known: Knowledge
 ) -> list[tuple[Thing, tuple[MatchReason, ...]]]:
     """What is called like the whole folder, or is the film that it names; only what nothing speaks against."""
-    # A folder that is called like a name in it says nothing more by that.
-    whole = reading.whole if names is reading.names else None
-    says_more = whole is not None and whole.folded not in {name.folded for name in names}
+    # A folder that is called like a name in it says nothing more by that, unless the others are parts of the name.
+    whole, folded = reading.whole if names is reading.names else None, {name.folded for name in names}
+    says_more = whole is not None and (whole.folded not in folded or (reading.season is None and len(folded) > 1))
     things = known.named([whole]) if whole is not None and says_more else []
     if reading.kind is SeriesKind.MOVIE:
         things += [thing for thing in known.films(names) if thing.key not in {one.key for one in things}]
@@ -151,14 +167,18 @@ def _nearest(reading: FolderReading, fitting: list[Thing]) -> list[Thing]:
 
 
 def _as_written(names: Sequence[Name], fitting: list[Thing]) -> list[Thing]:
-    """The one whose title is exactly what the folder is called, where the others differ by more than a file name can say."""
+    """The one whose title is exactly what the folder is called, where the others differ by more than a file name can say.
+
+    A folder that has such signs in its name says them where they belong, so they tell `?` from `??`.
+    """
     if len(fitting) <= 1:
         return fitting
     written = {_written(name.shown) for name in names}
     exact = [thing for thing in fitting if not written.isdisjoint(map(_written, thing.details.titles))]
     others = [thing for thing in fitting if thing not in exact]
     named = {_in_a_file_name(name) for name in written}
-    is_clear = all(
+    said = {title for thing in exact for title in map(_written, thing.details.titles) if title in written}
+    is_clear = any(map(_REFUSED.search, said)) or all(
         thing.details.titles and named.isdisjoint(_in_a_file_name(_written(title)) for title in thing.details.titles)
         for thing in others
     )

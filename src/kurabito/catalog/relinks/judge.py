@@ -11,7 +11,6 @@ import multiprocessing
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection as Pipe
 from typing import Any, Final, NamedTuple, Protocol
@@ -19,27 +18,13 @@ from typing import Any, Final, NamedTuple, Protocol
 from kurabito.catalog import rules
 from kurabito.catalog.errors import RelinkFailed
 from kurabito.catalog.releases import Release, read_title_again
-from kurabito.catalog.relinks.links import LINK, SQL
 from kurabito.catalog.relinks.places import LinkMove, moves_of
+from kurabito.catalog.relinks.scope import LinkRange, touched
 from kurabito.db import Connection, Database, open_database
-from kurabito.titles import TitleRule, fold_title
-from kurabito.titles.text import normalise
+from kurabito.titles import TitleRule
 
 _NICE: Final = 10
 _ENDING_TAKES: Final = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class LinkRange:
-    """Links by their ids, and which of them are concerned; all where nothing more is said."""
-
-    after: int
-    until: int
-    series_id: int | None = None
-    conditions: tuple[str, ...] = ()
-    """Of the rules that concern them."""
-    names: tuple[str, ...] = ()
-    """Folded; one of them is in their titles."""
 
 
 class JudgedLinks(NamedTuple):
@@ -57,18 +42,9 @@ class LinkJudge(Protocol):
 
 def judge_range(conn: Connection, links: LinkRange) -> JudgedLinks:
     """Which links of a range belong elsewhere."""
-    given = {"after": links.after, "until": links.until, "series_id": links.series_id}
-    found = _concerned([LINK.row(row) for row in conn.all(SQL.range, given)], links)
-    return JudgedLinks(len(found), moves_of(conn, found, _read({link.title for link in found}, rules.enabled(conn))))
-
-
-def _concerned(found: Sequence[Any], links: LinkRange) -> list[Any]:
-    if links.names:
-        return [link for link in found if any(name in fold_title(link.title) for name in links.names)]
-    if not links.conditions:
-        return list(found)
-    conditions = [TitleRule(name="concerned", condition=one, parse="(?P<title>.+)") for one in links.conditions]
-    return [link for link in found if any(one.concerns(normalise(link.title)) for one in conditions)]
+    found = touched(conn, links)
+    read = _read({link.title for link in found}, rules.enabled(conn))
+    return JudgedLinks(len(found), moves_of(conn, found, read))
 
 
 def _read(titles: set[str], title_rules: Sequence[TitleRule]) -> dict[str, Release]:
@@ -111,7 +87,7 @@ class ProcessJudge:
                 "the process that reads links again ended in the middle of its work; was the machine out of memory?"
             ) from lost
         if not isinstance(said, JudgedLinks):
-            raise RelinkFailed(f"links {links.after + 1} to {links.until} could not be read again: {said}")
+            raise RelinkFailed(f"{len(links.ids):,} links could not be read again: {said}")
         return said
 
     def end(self) -> None:

@@ -21,3 +21,4 @@ SQL: Final = Queries("kurabito.catalog.relinks", "links.sql", link=_COLUMNS, joi
 LINK: Final = ColumnList(
     "id, release_key, series_id, episode_id, kind, number, held_reason, title, feed_id, feed_url, feed_series_id, is_taken"
 )
+ASKED_LINK: Final = ColumnList(f"{LINK}, question_id")

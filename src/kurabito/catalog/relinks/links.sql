@@ -1,12 +1,17 @@
--- name: range
--- Links that nothing else decides: no question holds them, and no person said where they belong.
-SELECT {link} FROM anime_links AS link {joins}
-WHERE link.id > :after AND link.id <= :until AND link.question_id IS NULL AND link.is_fixed = 0
+-- name: ids
+-- Links that nothing else decides: no question holds them, and no person said where they belong. Those of a series are together.
+SELECT link.id FROM anime_links AS link
+WHERE link.question_id IS NULL AND link.is_fixed = 0
     AND (CAST(:series_id AS bigint) IS NULL OR link.series_id = :series_id)
-ORDER BY link.id;
+ORDER BY link.series_id, link.id;
+
+-- name: titles
+-- Some of them, with no more than tells whether a change touches them.
+SELECT link.id, link.title FROM {given} CROSS JOIN anime_links AS link
+WHERE link.id = CAST(given.value ->> 0 AS bigint) AND link.question_id IS NULL AND link.is_fixed = 0;
 
 -- name: again
--- The same, of these alone.
+-- Some of them, as they are now.
 SELECT {link} FROM {given} CROSS JOIN anime_links AS link {joins}
 WHERE link.id = CAST(given.value ->> 0 AS bigint) AND link.question_id IS NULL AND link.is_fixed = 0
 ORDER BY link.id;
@@ -16,9 +21,6 @@ ORDER BY link.id;
 SELECT link.id, link.release_key, link.episode_id
 FROM {given} CROSS JOIN anime_links AS link WHERE link.release_key = given.value ->> 0;
 
--- name: last
-SELECT coalesce(max(id), 0) FROM anime_links;
-
 -- name: states
 -- What is wanted of some series; of those that are there.
 SELECT series.id, series.state FROM {given} CROSS JOIN series
@@ -27,3 +29,10 @@ WHERE series.id = CAST(given.value ->> 0 AS bigint) AND series.merged_into IS NU
 -- name: waiting
 -- What was read again and waits to be confirmed.
 SELECT id FROM anime_links WHERE held_reason = 'read_again' ORDER BY id;
+
+-- name: asked
+-- Links that an open question holds; one that a person left open stays so.
+SELECT {link}, link.question_id FROM anime_links AS link {joins}
+JOIN identity_questions AS question ON question.id = link.question_id
+WHERE question.status = 'open' AND link.is_fixed = 0
+ORDER BY link.id;

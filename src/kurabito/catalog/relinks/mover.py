@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kurabito.catalog.corrections.changes import RowChanges
@@ -44,11 +44,13 @@ class LinkMover:
     def __init__(self, run: int, sink: LinkSink | None) -> None:
         self._run = run
         self._sink = sink
+        self._made: dict[str, int | None] = {}
+        """The series of readings that had none; None where they are asked about."""
 
     def move(self, conn: Connection, moves: Sequence[LinkMove]) -> Moved:
         """Move some links."""
         lock_catalog(conn)
-        going = _going(conn, _standing(conn, moves))
+        going = self._going(conn, _standing(conn, moves))
         changes = RowChanges(conn)
         links = [(one.link, one) for one in going]
         changes.column("anime_links", "series_id", ((link.id, link.series_id, one.key[0]) for link, one in links))
@@ -59,6 +61,33 @@ class LinkMover:
         if self._sink is not None and going:
             self._sink.restate(conn, changes.episodes())
         return Moved(len(going), sum(one.held is HeldReason.READ_AGAIN for one in going))
+
+    def _going(self, conn: Connection, standing: Sequence[tuple[Any, LinkMove]]) -> list[_Going]:
+        self._make_new(conn, {move.new.key: move.new for _, move in standing if move.new is not None})
+        series = {link.id: self._made[move.new.key] if move.new else move.series_id for link, move in standing}
+        wanted = sorted({one for one in series.values() if one is not None})
+        states = {series_id: SeriesState(state) for series_id, state in conn.all(SQL.states, given(wanted))}
+        keys: dict[int, EpisodeKey] = {}
+        for link, move in standing:
+            series_id = series[link.id]
+            key = None if series_id is None else (series_id, move.kind, move.number)
+            if key is not None and key[0] in states and key != _key_of(link):
+                keys[link.id] = key
+        episodes = find_episodes(conn, set(keys.values()))
+        taken = _taken(conn, [link for link, _ in standing if link.id in keys])
+        return [
+            _Going(link, key, episodes[key], _held_at(link, states[key[0]]))
+            for link, _ in standing
+            if (key := keys.get(link.id)) is not None and _take_place(link, episodes[key], taken)
+        ]
+
+    def _make_new(self, conn: Connection, readings: Mapping[str, Reading]) -> None:
+        """Make the series of readings that had none, once for all of their links; a keeper may have removed one since."""
+        made = given(one for key in readings if (one := self._made.get(key)) is not None)
+        there = {None, *(series_id for series_id, _ in conn.all(SQL.states, made))}
+        for key, reading in readings.items():
+            if key not in self._made or self._made[key] not in there:
+                self._made[key] = _find_or_make(conn, reading)
 
 
 def _standing(conn: Connection, moves: Sequence[LinkMove]) -> list[tuple[Any, LinkMove]]:
@@ -73,26 +102,6 @@ def _standing(conn: Connection, moves: Sequence[LinkMove]) -> list[tuple[Any, Li
     ]
 
 
-def _going(conn: Connection, standing: Sequence[tuple[Any, LinkMove]]) -> list[_Going]:
-    made = _made(conn, (move.new for _, move in standing if move.new is not None))
-    series = {link.id: made[move.new.key] if move.new else move.series_id for link, move in standing}
-    wanted = sorted({one for one in series.values() if one is not None})
-    states = {series_id: SeriesState(state) for series_id, state in conn.all(SQL.states, given(wanted))}
-    keys: dict[int, EpisodeKey] = {}
-    for link, move in standing:
-        series_id = series[link.id]
-        key = None if series_id is None else (series_id, move.kind, move.number)
-        if key is not None and key[0] in states and key != _key_of(link):
-            keys[link.id] = key
-    episodes = find_episodes(conn, set(keys.values()))
-    taken = _taken(conn, [link for link, _ in standing if link.id in keys])
-    return [
-        _Going(link, key, episodes[key], _held_at(link, states[key[0]]))
-        for link, _ in standing
-        if (key := keys.get(link.id)) is not None and _take_place(link, episodes[key], taken)
-    ]
-
-
 def _taken(conn: Connection, going: Sequence[Any]) -> set[tuple[str, int | None]]:
     """What other links of the same releases are for."""
     own = {link.id for link in going}
@@ -100,17 +109,12 @@ def _taken(conn: Connection, going: Sequence[Any]) -> set[tuple[str, int | None]
     return {(release_key, episode_id) for link_id, release_key, episode_id in beside if link_id not in own}
 
 
-def _made(conn: Connection, readings: Iterable[Reading]) -> dict[str, int | None]:
-    """The series of readings that had none, made unless there is one since; None where it would be asked about now."""
-    made: dict[str, int | None] = {}
-    for reading in readings:
-        if reading.key not in made:
-            decision = judge(conn, reading)
-            if isinstance(decision, Certain):
-                made[reading.key] = decision.series.id
-            else:
-                made[reading.key] = None if isinstance(decision, InDoubt) else _make(conn, reading)
-    return made
+def _find_or_make(conn: Connection, reading: Reading) -> int | None:
+    """The series that a reading has since it was judged, else a new one; None where it would be asked about now."""
+    decision = judge(conn, reading)
+    if isinstance(decision, Certain):
+        return decision.series.id
+    return None if isinstance(decision, InDoubt) else _make(conn, reading)
 
 
 def _make(conn: Connection, reading: Reading) -> int:

@@ -35,16 +35,23 @@ class LinkMove:
 
 def moves_of(conn: Connection, links: Sequence[Any], read: Mapping[str, Release]) -> list[LinkMove]:
     """The links that belong elsewhere. What their titles say is given by title; of those left out, nothing is said."""
-    known = [link for link in links if link.title in read and read[link.title].episodes]
-    said = list(dict.fromkeys(link.title for link in known))
-    readings = dict(zip(said, understood(conn, [Reading.of(read[title]) for title in said]), strict=True))
-    decisions = _decisions(conn, ((readings[link.title], _origin(link)) for link in known))
     moves = []
-    for link, decision in zip(known, decisions, strict=True):
-        move = _move(link, read[link.title], readings[link.title], decision)
+    for link, reading, decision in decided(conn, [link for link in links if link.title in read], read):
+        release = read[link.title]
+        move = _move(link, release, reading, decision) if release.episodes else None
         if move is not None and (move.series_id, move.kind, move.number) != _key_of(link):
             moves.append(move)
     return moves
+
+
+def decided(
+    conn: Connection, links: Sequence[Any], read: Mapping[str, Release]
+) -> Iterable[tuple[Any, Reading, Decision]]:
+    """What is decided about links now, with what their titles say."""
+    said = list(dict.fromkeys(link.title for link in links))
+    readings = dict(zip(said, understood(conn, [Reading.of(read[title]) for title in said]), strict=True))
+    decisions = _decisions(conn, ((readings[link.title], _origin(link)) for link in links))
+    return ((link, readings[link.title], decision) for link, decision in zip(links, decisions, strict=True))
 
 
 def _decisions(conn: Connection, asked: Iterable[tuple[Reading, ReleaseOrigin | None]]) -> list[Decision]:
@@ -65,9 +72,10 @@ def _alike(reading: Reading, origin: ReleaseOrigin | None, offsets: Sequence[int
     """The same for readings that are decided alike: of a number it counts only how many offsets it is beyond."""
     reached = None if reading.first_episode is None else bisect_left(offsets, reading.first_episode)
     names = tuple(name.folded for name in reading.names)
+    written = tuple(name.folded for name in reading.written)
     group = None if reading.group is None else reading.group.folded
     marks = (reading.kind, reading.season, reading.year, reading.country, reading.counted_from)
-    return names, marks, group, reached, origin
+    return names, written, marks, group, reached, origin
 
 
 def _move(link: Any, release: Release, reading: Reading, decision: Decision) -> LinkMove | None:

@@ -16,7 +16,7 @@ class ReadBy(NamedTuple):
 
     parser: int
     index_at: int | None
-    """When the offline index, or a dump beside it, was imported last."""
+    """When the offline index was made last, of its file and the dumps beside it."""
 
 
 def current(conn: Connection) -> ReadBy:

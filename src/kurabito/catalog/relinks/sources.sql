@@ -1,6 +1,9 @@
 -- name: index_at
-SELECT max(imported_at) FROM (
-    SELECT imported_at FROM index_imports UNION ALL SELECT imported_at FROM offline_imports) AS imports;
+-- When the index was made of an import, not when its file was stored. An index of an older version says only the latter.
+SELECT max(made_at) FROM (
+    SELECT joined_at AS made_at FROM offline_imports UNION ALL
+    SELECT imported_at FROM index_imports
+    WHERE NOT EXISTS (SELECT 1 FROM offline_imports WHERE source = 'bangumi-data')) AS imports;
 
 -- name: read_by
 SELECT parser, index_at FROM links_read_by;

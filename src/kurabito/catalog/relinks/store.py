@@ -17,7 +17,7 @@ from kurabito.db.rows import ColumnList
 
 _RELINK: Final = ColumnList("id, cause, links_read, links_moved, links_held, started_at, finished_at")
 _MOVED: Final = ColumnList(
-    "link_id, title, from_series, from_title, from_number, to_series, to_title, to_number, held_reason"
+    "link_id, title, from_series, from_title, from_season, from_number, to_series, to_title, to_season, to_number, held_reason"
 )
 _SQL: Final = Queries("kurabito.catalog.relinks", "store.sql", relink=_RELINK)
 _KEPT: Final = 50
@@ -59,9 +59,11 @@ class RelinkedLink:
     title: str
     from_series: int
     from_title: str
+    from_season: int
     from_number: float | None
     to_series: int
     to_title: str
+    to_season: int
     to_number: float | None
     is_waiting: bool
     """It is not downloaded until that is confirmed."""
@@ -114,9 +116,11 @@ def _relinked(values: Row) -> RelinkedLink:
         row.title,
         row.from_series,
         row.from_title,
+        row.from_season,
         row.from_number,
         row.to_series,
         row.to_title,
+        row.to_season,
         row.to_number,
         is_waiting=row.held_reason == "read_again",
     )

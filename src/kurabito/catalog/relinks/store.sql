@@ -34,8 +34,8 @@ SELECT {relink} FROM relinks WHERE id < :before ORDER BY id DESC LIMIT :limit;
 SELECT {relink} FROM relinks WHERE id = :id;
 
 -- name: moved
-SELECT moved.link_id, link.title, moved.from_series, before.title, moved.from_number, moved.to_series, now.title, moved.to_number,
-       link.held_reason
+SELECT moved.link_id, link.title, moved.from_series, before.title, before.season, moved.from_number, moved.to_series, now.title,
+       now.season, moved.to_number, link.held_reason
 FROM relinked_links AS moved JOIN anime_links AS link ON link.id = moved.link_id
 JOIN series AS before ON before.id = moved.from_series JOIN series AS now ON now.id = moved.to_series
 WHERE moved.relink_id = :id AND moved.link_id < :before

@@ -27,7 +27,7 @@ def autobangumi(
     feeds: Annotated[bool, typer.Option("--feeds", help="With --apply: add its feeds too, switched off.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take over the shows of AutoBangumi 3.0 to 3.2.
+    """Take over the shows of AutoBangumi 3.0 to 3.3.
 
     The file is copied and the copy is read, so that nothing of theirs changes. Shows are not followed unless --want says so.
 

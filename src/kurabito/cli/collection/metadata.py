@@ -34,7 +34,7 @@ def import_file(
 ) -> None:
     """Import what a project knows of shows and films. It replaces what the last file of that project said.
 
-    data.json of bangumi-data: IDs, begin dates, Japanese and Chinese titles.
+    data.json of bangumi-data, or its package (.tgz): IDs, begin dates, Japanese and Chinese titles.
     anime-titles.xml.gz of AniDB: names in all languages, romaji among them. Download it at most once a day.
     anime-offline-database (.json, .jsonl): synonyms, kinds, years, and which IDs belong together.
     anime-list.xml of Anime-Lists: at which episode of a season of TMDB an anime begins.
@@ -57,8 +57,7 @@ def import_file(
         if dump.source is not DumpSource.BANGUMI_DATA:
             _import_dump(settings.load(), dump, file.name, step)
             return
-        index = read_index(dump.content())
-    _replace(settings.load(), index, IndexOrigin.FILE, force)
+        _replace(settings.load(), read_index(dump.content()), IndexOrigin.FILE, force, step)
 
 
 @app.command()
@@ -78,7 +77,9 @@ def update(force: Force = False) -> None:
     from kurabito.settings.store import stored_settings
 
     given = stored_settings(settings.load())
-    _replace(given, asyncio.run(_fetch(given)), IndexOrigin.FETCHED, force)
+    file = asyncio.run(_fetch(given))
+    with _progress() as step:
+        _replace(given, file, IndexOrigin.FETCHED, force, step)
 
 
 async def _fetch(settings: Settings) -> IndexFile:
@@ -128,12 +129,14 @@ def _import_dump(settings: Settings, file: DumpFile, file_name: str, step: Step)
         typer.echo(f"Entries of such files that the index does not have: {joined.homeless:,}")
 
 
-def _replace(settings: Settings, file: IndexFile, origin: IndexOrigin, force: bool) -> None:
+def _replace(settings: Settings, file: IndexFile, origin: IndexOrigin, force: bool, step: Step) -> None:
     from kurabito.cli.databases import product_database
     from kurabito.metadata.sources.index import import_index
 
     with product_database(settings, create=True) as database:
-        imported = database.write_blocking(lambda conn: import_index(conn, file, origin, force=force))
+        imported = import_index(
+            database, file, origin, force=force, on_stored=step("storing"), on_joined=step("joining")
+        )
     typer.echo(f"{imported.entries:,} entries are known now.")
     if imported.unknown_kinds:
         typer.echo(f"{imported.unknown_kinds:,} rows were left out: their type is not known to this version.")

@@ -50,7 +50,7 @@ def list_placements(
 
 @app.command()
 def questions() -> None:
-    """List files of which a person has to say what they are, with the candidates.
+    """List files that a person has to identify, with the candidates.
 
     Examples:
 
@@ -84,6 +84,7 @@ def answer(
         int | None, typer.Option(min=0, max=999, help="The season, if it is not the series' own.")
     ] = None,
     special: Annotated[str | None, typer.Option(metavar="TEXT", help="It is a special: `OVA 2`, `SP 1`.")] = None,
+    film: Annotated[bool, typer.Option("--film", help="It is a film.")] = False,
     library: Annotated[int | None, typer.Option(min=1, help="All files of the download go into this library.")] = None,
     leave: Annotated[bool, typer.Option("--leave", help="The file stays where it is.")] = False,
 ) -> None:
@@ -95,7 +96,9 @@ def answer(
 
         kurabito placements answer 13 --special "OVA 1"
 
-        kurabito placements answer 14 --leave
+        kurabito placements answer 14 --film
+
+        kurabito placements answer 15 --leave
     """
     import asyncio
 
@@ -103,13 +106,13 @@ def answer(
     from kurabito.placements.filing.questions import FileQuestions
     from kurabito.placements.plans.model import WorkKind
 
-    if sum((bool(episode), special is not None, library is not None, leave)) != 1:
-        raise typer.BadParameter("say one of --episode, --special, --library and --leave")
+    if sum((bool(episode), special is not None, film, library is not None, leave)) != 1:
+        raise typer.BadParameter("say one of --episode, --special, --film, --library and --leave")
     if leave or library is not None:
         said = SaidAnswer(choice=AnswerChoice.LEAVE if leave else AnswerChoice.LIBRARY, library_id=library)
     else:
         numbers = tuple(int(one) if one.is_integer() else one for one in episode or ())
-        kind = WorkKind.EPISODE if numbers else WorkKind.SPECIAL
+        kind = WorkKind.FILM if film else WorkKind.EPISODE if numbers else WorkKind.SPECIAL
         said = SaidAnswer(choice=AnswerChoice.FILE, kind=kind, season=season, episodes=numbers, label=special)
     _with_database(lambda database: asyncio.run(FileQuestions(database).answer(question, said)))
 
@@ -208,7 +211,11 @@ def undo_rename(
 
     from kurabito.placements.renames.service import Renames
 
-    _with_database(lambda database: asyncio.run(Renames(database).undo(renaming)))
+    def act(database: Database) -> None:
+        made = asyncio.run(Renames(database).undo(renaming))
+        typer.echo(f"renaming {made.id}: {made.files:,} files")
+
+    _with_database(act)
 
 
 def _with_database(act: Callable[[Database], object]) -> None:

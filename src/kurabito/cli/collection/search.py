@@ -15,28 +15,37 @@ if TYPE_CHECKING:
 
 def search(
     text: Annotated[
-        str, typer.Argument(metavar="TEXT", help="A name; or a magnet link, a torrent file, a page or a feed to open.")
-    ],
+        str,
+        typer.Argument(metavar="[TEXT]", help="A name; or a magnet link, a torrent file, a page or a feed to open."),
+    ] = "",
+    series: Annotated[
+        int | None, typer.Option("--series", min=1, help="In place of a name: the show with this ID, by all its names.")
+    ] = None,
     season: Annotated[int | None, typer.Option("--season", min=0, help="Only this season of a show.")] = None,
     episode: Annotated[int | None, typer.Option("--episode", min=0, help="Only this episode.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per release, one per line.")] = False,
 ) -> None:
     """Search all indexers: what they have, and what would be decided about it. Nothing is downloaded.
 
-    Indexers are added on the page *Indexers* or with `POST /api/v1/indexers`.
+    Indexers are added with `kurabito indexers add`, or on the page *Indexers*.
 
     Examples:
 
         kurabito search "Yoru no Kurabito"
 
         kurabito search "Yoru no Kurabito" --season 2 --episode 3 --json
+
+        kurabito search --series 7 --episode 3
     """
     import asyncio
 
+    from kurabito.errors import InvalidInput
     from kurabito.indexers.port import SearchKind, SearchQuery
 
+    if bool(text) is (series is not None):
+        raise InvalidInput("TEXT", "say what to search for: a text, or --series with the ID of a show")
     kind = SearchKind.ANY if season is None else SearchKind.TV
-    answers = asyncio.run(_search(SearchQuery(text=text, kind=kind, season=season, episode=episode)))
+    answers = asyncio.run(_search(SearchQuery(text=text, kind=kind, season=season, episode=episode), series))
     found = answers[-1].releases if answers else ()
     if as_json:
         for one in found:
@@ -49,14 +58,14 @@ def search(
         if answer.outcome is not None and answer.outcome.error is not None:
             typer.echo(f"{answer.outcome.indexer.settings.name}: {answer.outcome.error}", err=True)
     if not answers:
-        typer.echo("no indexer is switched on; add one on the page Indexers", err=True)
+        typer.echo("no indexer is switched on; add one with `kurabito indexers add`", err=True)
         raise typer.Exit(1)
 
 
-async def _search(query: SearchQuery) -> list[FoundSoFar]:
+async def _search(query: SearchQuery, series_id: int | None) -> list[FoundSoFar]:
     from kurabito.app.compose.feeds import open_outbound
-    from kurabito.cli.collection.opened import opened_database
-    from kurabito.downloads.search.pasted import PastedLinks
+    from kurabito.cli.collection.database import opened_database
+    from kurabito.downloads.search.pasted_links import PastedLinks
     from kurabito.downloads.search.service import ReleaseSearch
     from kurabito.indexers.definitions import FOLDER, SiteDefinitions
     from kurabito.indexers.service import Indexers
@@ -64,7 +73,10 @@ async def _search(query: SearchQuery) -> list[FoundSoFar]:
     with opened_database() as (settings, database):
         async with open_outbound(settings) as outbound:
             indexers = Indexers(database, outbound, SiteDefinitions(settings.state / FOLDER))
-            return [one async for one in ReleaseSearch(database, indexers, PastedLinks(outbound)).search(query)]
+            search = ReleaseSearch(database, indexers, PastedLinks(outbound))
+            if series_id is not None:
+                query = await search.for_series(series_id, query.episode)
+            return [one async for one in search.search(query)]
 
 
 def _shown(found: FoundRelease) -> dict[str, Any]:

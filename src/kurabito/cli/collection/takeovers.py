@@ -59,7 +59,8 @@ def _print(theirs: TheirCollection, taken: Sequence[TakenShow], *, apply: bool, 
     typer.echo(safe(f"{theirs.program} {theirs.version or ''}".strip()))
     for one in taken:
         show = one.show
-        typer.echo(safe(f"{one.fate.value:9} {show.titles[0]} · season {show.season} -> {one.title}"))
+        part = "film" if show.is_film else f"season {show.season}"
+        typer.echo(safe(f"{one.fate.value:9} {show.titles[0]} · {part} -> {one.title}"))
         facts = [
             f"{show.files:,} files" if show.files else "",
             show.folder or "",

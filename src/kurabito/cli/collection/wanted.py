@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from kurabito.db import Connection
     from kurabito.downloads.wanted.store import WantedEpisode
 
 
 def wanted(
+    series: Annotated[int | None, typer.Option("--series", min=1, help="Only of the show with this id.")] = None,
     search: Annotated[bool, typer.Option("--search", help="Have all of it searched for by `kurabito serve`.")] = False,
+    automatic: Annotated[
+        bool | None,
+        typer.Option(
+            "--automatic/--no-automatic", help="Switch the automatic search on or off; with --series, for that show."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per episode, one per line.")] = False,
 ) -> None:
     """Show the episodes that were shown on TV and are neither in a library nor on their way, and those below the preferences.
@@ -22,12 +30,16 @@ def wanted(
         kurabito wanted
 
         kurabito wanted --search
+
+        kurabito wanted --series 7 --automatic
     """
-    from kurabito.cli.collection.opened import opened_database
+    from kurabito.cli.collection.database import opened_database
     from kurabito.downloads.wanted import store
 
     with opened_database() as (_, database):
-        found = database.read_blocking(store.wanted)
+        if automatic is not None:
+            database.write_blocking(lambda conn: _switch(conn, series, automatic))
+        found = database.read_blocking(lambda conn: store.wanted(conn, series_id=series))
         if search:
             database.write_blocking(lambda conn: store.ask(conn, [one.id for one in found]))
     if as_json:
@@ -35,6 +47,17 @@ def wanted(
             typer.echo(json.dumps(_shown(one), ensure_ascii=False))
     else:
         _print(found)
+
+
+def _switch(conn: Connection, series_id: int | None, is_automatic: bool) -> None:
+    from kurabito.catalog import series
+    from kurabito.downloads.wanted import store
+
+    if series_id is None:
+        store.set_automatic(conn, is_automatic)
+    else:
+        series.find(conn, series_id)
+        store.set_series_automatic(conn, series_id, is_automatic)
 
 
 def _shown(one: WantedEpisode) -> dict[str, Any]:

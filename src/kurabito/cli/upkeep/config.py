@@ -118,7 +118,7 @@ def _effective() -> Settings:
 
 
 def _takes_effect(name: str) -> str:
-    from kurabito.settings.model import LIVE
+    from kurabito.settings.effects import LIVE
     from kurabito.settings.store import SEEN_WITHIN
 
     if name in LIVE:

@@ -12,6 +12,7 @@ from kurabito.conformance.checks.registry import check
 from kurabito.conformance.errors import NotApplicable
 from kurabito.conformance.journal import NotedWrite
 from kurabito.conformance.recording import Recording
+from kurabito.conformance.scenarios.removals import IN_LINE
 from kurabito.conformance.subject import LEASE_SECONDS
 from kurabito.protocol.tables import TABLES
 
@@ -43,6 +44,13 @@ def a_claim_begins_a_lease(run: Recording) -> Iterator[str]:
             yield f"a claim did not write an owner, now, and now + {LEASE_SECONDS:g} s: {write}"
         elif abs(write.new["worker_heartbeat_at"] - write.at) > 10 * SECOND:
             yield f"worker_heartbeat_at of a claim is not now: {write}"
+
+
+@check("LEASE-1", "removing")
+def the_first_is_claimed_first(run: Recording) -> Iterator[str]:
+    claimed = [write.row["id"] for write in _claims(run) if write.row["id"] in IN_LINE]
+    if claimed != list(IN_LINE):
+        yield f"jobs that waited since the beginning, {IN_LINE}, were claimed as {claimed}"
 
 
 @check("LEASE-2")

@@ -8,7 +8,7 @@ from typing import Final
 
 from kurabito.conformance.checks.registry import check
 from kurabito.conformance.recording import Recording, Row
-from kurabito.conformance.scenarios.placing import ASKED, NOT_OURS, REFUSED, WORSE, content_of
+from kurabito.conformance.scenarios.placing import ASKED, NOT_OURS, REFUSED, TEXT, WORSE, content_of
 from kurabito.conformance.trees import OLD_NS
 from kurabito.protocol.deletion import TRASH_FOLDER
 
@@ -133,3 +133,27 @@ def what_is_replaced_goes_to_the_trash(run: Recording) -> Iterator[str]:
     successors = [entry["successor_path"] for entry in run.rows("placed", "trash_entries", id=row["trash_id"])]
     if successors != ["show/better.mkv"]:
         yield f"trash_entries tells of the successors {successors}"
+
+
+@check("PLACE-11", PLACING)
+def what_the_row_has_is_written(run: Recording) -> Iterator[str]:
+    yield from _refused_by(run, "PLACE-11")
+    if _target(run, "written over").read_bytes() != WORSE:
+        yield "a file was written over"
+    row, target = _row(run, "written"), _target(run, "written")
+    if (row["status"], row["method"]) != ("completed", "write"):
+        yield f"the placement 'written' is {row['status']} by {row['method']} with {row['error_code']}"
+    elif target.read_bytes() != TEXT or "show/written.mkv" not in run.files("placed"):
+        yield "what was to be written is not in its file, or library_files does not know it"
+
+
+@check("PLACE-12", PLACING)
+def only_a_name_goes(run: Recording) -> Iterator[str]:
+    yield from _refused_by(run, "PLACE-12")
+    if _target(run, "tidied too late").exists() or not _source(run, "tidied too late").exists():
+        yield "a file was moved to a place that it was to have already"
+    row = _row(run, "tidied")
+    if row["status"] != "completed" or _source(run, "tidied").exists():
+        yield f"the name of a file that has its place is there, and its placement {row['status']} with {row['error_code']}"
+    if not _target(run, "tidied").exists() or _target(run, "tidied").read_bytes() != content_of("tidied"):
+        yield "the file that has its place is gone from there, or another"

@@ -67,6 +67,25 @@ def only_listed_columns_are_written(run: Recording) -> Iterator[str]:
                 yield f"{', '.join(sorted(forbidden))} of {write.table} may not be written: {write}"
 
 
+@check("PLANE-1")
+def what_is_not_its_own_stays(run: Recording) -> Iterator[str]:
+    before, after = run.surroundings
+    yield from (f"{name!r} was added to the schema" for name in sorted(after.names - before.names))
+    yield from (f"{name!r} was taken from the schema" for name in sorted(before.names - after.names))
+    for table, content in before.contents.items():
+        if after.contents.get(table, content) != content:
+            yield f"the table {table!r} is of another part of Kurabito, and was written"
+
+
+@check("PLANE-10", "scanning", "hashing")
+def a_library_is_only_read(run: Recording) -> Iterator[str]:
+    before, after = run.seen["tree before"], run.seen["tree after"]
+    yield from (f"{path!r} was made in the folder of a library" for path in sorted(after.keys() - before.keys()))
+    for path, what in before.items():
+        if after.get(path) != what:
+            yield f"{path!r} was mode, size, mtime and inode {what}, and is {after.get(path)}"
+
+
 @check("PLANE-2")
 def policy_is_not_written(run: Recording) -> Iterator[str]:
     yield from (f"{write.table} is policy: {write}" for write in run.writes_to(*_POLICY))

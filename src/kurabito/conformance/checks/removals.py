@@ -1,24 +1,22 @@
-"""Steps, the trash, restores and purges."""
+"""Steps of plans: what is refused, what is done, and what is mended."""
 
 from __future__ import annotations
 
-import json
-import stat
 from collections.abc import Iterator
 from typing import Final
 
 from kurabito.conformance.checks.registry import check
 from kurabito.conformance.errors import NotApplicable
 from kurabito.conformance.recording import Recording, Row
-from kurabito.conformance.scenarios.removals import ABANDONED, BEGUN, REFUSED, TAKEN
+from kurabito.conformance.scenarios.kills import STEPS
+from kurabito.conformance.scenarios.removals import ABANDONED, BEGUN, DRY_TRASH, REFUSED, TAKEN
 from kurabito.protocol.deletion import TRASH_FOLDER
 
 REMOVING: Final = "removing"
 _REAL: Final = "not allowed"
 """The job waits first, because nothing may be removed yet."""
-_SIDECAR: Final = frozenset(
-    "kurabito_trash path size_bytes mtime_ns hash_algorithm content_hash trashed_at library reason kept_path plan_id".split()
-)
+_OF_THE_FILE: Final = ("library_id", "relative_path", "size_bytes", "hash_algorithm", "content_hash")
+"""What an entry of the trash says as the file's row does."""
 
 
 def _log(run: Recording, moment: str, job: str) -> dict[str, Row]:
@@ -26,7 +24,8 @@ def _log(run: Recording, moment: str, job: str) -> dict[str, Row]:
     return {row["relative_path"].removeprefix("go/"): row for row in run.rows(moment, "deletion_log", job_id=job)}
 
 
-def _entries(run: Recording, moment: str) -> dict[str, Row]:
+def entries_by_pair(run: Recording, moment: str) -> dict[str, Row]:
+    """What lies or lay in the trash, by the name of the pair."""
     return {row["relative_path"].removeprefix("go/"): row for row in run.rows(moment, "trash_entries")}
 
 
@@ -95,6 +94,10 @@ def a_dry_run_changes_nothing(run: Recording) -> Iterator[str]:
         yield f"a dry run wrote down {states}"
     if run.rows("dry", "trash_entries"):
         yield "a dry run moved a file to the trash"
+    if run.seen[DRY_TRASH]:
+        yield "a dry run made a trash folder"
+    touched = [w for w in run.writes_to("library_files", before="dry") if w.row["library_id"] == 1]
+    yield from (f"a dry run wrote to a file: {write}" for write in touched)
 
 
 @check("DELETE-2", REMOVING)
@@ -113,11 +116,13 @@ def the_intent_comes_first(run: Recording) -> Iterator[str]:
             yield f"a step was done without an intent before: {write}"
         if write.operation == "INSERT" and write.new["state"] == "intent" and not write.new["trash_path"]:
             yield f"an intent does not name its trash_path: {write}"
+    yield from _refused_by(run, "DELETE-7")
 
 
 @check("DELETE-9", REMOVING)
 def a_step_that_is_done_is_written_down(run: Recording) -> Iterator[str]:
-    log, entries, files = _log(run, "removed", _REAL), _entries(run, "removed"), run.files("removed")
+    log, entries, files = _log(run, "removed", _REAL), entries_by_pair(run, "removed"), run.files("removed")
+    known = run.files("dry")
     for pair in TAKEN:
         row = log.get(pair)
         if row is None or row["state"] != "done" or row["finished_at"] is None:
@@ -126,6 +131,15 @@ def a_step_that_is_done_is_written_down(run: Recording) -> Iterator[str]:
             yield f"the step {pair!r} is done, and has no entry with its id in trash_entries"
         elif not files[f"go/{pair}"]["is_missing"]:
             yield f"the step {pair!r} is done, and its file is not missing"
+        else:
+            yield from _differences(entries[pair], known[f"go/{pair}"])
+
+
+def _differences(entry: Row, file: Row) -> Iterator[str]:
+    told = {"file_id": file["id"], **{name: file[name] for name in _OF_THE_FILE}}
+    for column, value in told.items():
+        if entry[column] != value:
+            yield f"the entry of {entry['relative_path']!r} has {column} = {entry[column]!r} instead of {value!r}"
 
 
 @check("DELETE-10", REMOVING)
@@ -141,7 +155,7 @@ def a_refusal_ends_no_job(run: Recording) -> Iterator[str]:
 @check("DELETE-8", REMOVING)
 def a_file_is_renamed(run: Recording) -> Iterator[str]:
     for pair in ("plain", "deep/er/down"):
-        row, entry = run.files("removed")[f"go/{pair}"], _entries(run, "removed")[pair]
+        row, entry = run.files("removed")[f"go/{pair}"], entries_by_pair(run, "removed")[pair]
         path = run.folders[1] / entry["trash_path"]
         if not path.exists() or path.stat().st_ino != row["inode"]:
             yield f"what lies in the trash for {pair!r} is not the file that was there"
@@ -163,6 +177,8 @@ def what_a_dead_plane_began_is_mended(run: Recording) -> Iterator[str]:
         yield f"a step that a dead plane had begun is {row['state']} with {row['error_code']}"
     if not (run.folders[2] / "two").exists():
         yield "a file that a dead plane had moved to the trash was not put back"
+    if (run.folders[2] / TRASH_FOLDER / f"{ABANDONED}.json").exists():
+        yield "a file that a dead plane had moved to the trash was put back, and its sidecar stayed"
 
 
 @check("DELETE-13", "a pool")
@@ -172,58 +188,6 @@ def a_file_in_a_pool_is_no_copy_of_itself(run: Recording) -> Iterator[str]:
         yield f"a file that is its own copy, seen through a pool, is {row['state']} with {row['error_code']}"
     if not run.seen["is on the disk"]:
         yield "the only copy of a file left its place, because a pool showed it a second time"
-
-
-@check("TRASH-1", REMOVING)
-def the_trash_has_its_place_and_shape(run: Recording) -> Iterator[str]:
-    for pair, entry in _entries(run, "removed").items():
-        if entry["trash_path"] != f"{TRASH_FOLDER}/{entry['id']}" or len(entry["id"]) != 32:
-            yield f"trash_path of {pair!r} is {entry['trash_path']!r}"
-    trash = run.folders[1] / TRASH_FOLDER
-    if trash.exists() and stat.S_IMODE(trash.stat().st_mode) != 0o700:
-        yield f"the trash folder has the mode {stat.S_IMODE(trash.stat().st_mode):o}"
-
-
-@check("TRASH-3", REMOVING)
-def a_sidecar_lies_beside(run: Recording) -> Iterator[str]:
-    for pair in ("plain", "deep/er/down", "last"):
-        entry = _entries(run, "removed").get(pair)
-        if entry is None:
-            continue
-        path = run.folders[1] / f"{entry['trash_path']}.json"
-        found = json.loads(path.read_text()) if path.exists() else {}
-        if not found.keys() >= _SIDECAR:
-            yield f"the sidecar of {pair!r} lacks {sorted(_SIDECAR - found.keys())}"
-        elif (found["path"], found["content_hash"]) != (f"go/{pair}", entry["content_hash"]):
-            yield f"the sidecar of {pair!r} tells of {found['path']!r} with the hash {found['content_hash']}"
-
-
-@check("TRASH-5", REMOVING)
-def a_restored_file_is_back(run: Recording) -> Iterator[str]:
-    entry, row = _entries(run, "restored").get("restored"), run.files("restored")["go/restored"]
-    if not (run.folders[1] / "go/restored").exists() or row["is_missing"]:
-        yield "a file that was restored is not there, or its row is missing"
-    if entry is None or entry["left_as"] != "restored" or entry["left_at"] is None:
-        yield "the entry of a file that was restored did not leave the trash"
-    elif (run.folders[1] / f"{entry['trash_path']}.json").exists():
-        yield "the sidecar of a file that was restored stayed"
-
-
-@check("TRASH-4", REMOVING)
-def a_purge_leaves_a_copy(run: Recording) -> Iterator[str]:
-    entries = _entries(run, "purged")
-    last, purged = entries.get("last"), entries.get("purged")
-    if last and (last["left_at"] is not None or not (run.folders[1] / last["trash_path"]).exists()):
-        yield "the last copy of a content was purged"
-    if purged and (purged["left_as"] != "purged" or (run.folders[1] / purged["trash_path"]).exists()):
-        yield "a file that has another copy was not purged"
-
-
-@check("TRASH-7", REMOVING)
-def a_purge_goes_on_after_a_refusal(run: Recording) -> Iterator[str]:
-    job = run.job("purged", "purge")
-    if job["status"] != "completed":
-        yield f"a purge with a refused entry is {job['status']} with {job['error_code']}"
 
 
 @check("DELETE-8", "killed")
@@ -239,5 +203,5 @@ def a_killed_removal_loses_nothing(run: Recording) -> Iterator[str]:
         if not (folder / row["kept_path"]).exists():
             yield f"after kills the copy {row['kept_path']!r}, which was to stay, is gone"
     steps = len({row["position"] for row in run.rows("delete", "deletion_log", job_id="delete")})
-    if steps != len(run.rows("delete", "deletion_steps")):
-        yield f"after kills {steps} steps of {len(run.rows('delete', 'deletion_steps'))} are written down"
+    if steps != STEPS:
+        yield f"after kills {steps} steps of {STEPS} are written down"

@@ -9,6 +9,7 @@ from typing import Final
 
 from kurabito.conformance.checks.registry import check
 from kurabito.conformance.recording import Recording, Row
+from kurabito.conformance.scenarios import kills
 
 SCANNING: Final = "scanning"
 HASH_COLUMNS: Final = (
@@ -91,6 +92,14 @@ def new_rows_have_no_hash(run: Recording) -> Iterator[str]:
         yield "a file that came between two scans has no row"
 
 
+@check("SCAN-6", SCANNING)
+def a_changed_file_keeps_its_row(run: Recording) -> Iterator[str]:
+    before, after = run.files("first")["a.mkv"], run.files("second")["a.mkv"]
+    kept = [after[column] == before[column] for column in ("id", "created_at")]
+    if not all(kept):
+        yield f"a file that changed has another id or created_at: {after['id']} instead of {before['id']}"
+
+
 @check("VALUE-4", SCANNING)
 def an_unknown_inode_is_a_difference(run: Recording) -> Iterator[str]:
     row = run.files("second")["back\\slash"]
@@ -136,6 +145,8 @@ def what_was_not_seen_is_missing(run: Recording) -> Iterator[str]:
     if back["is_missing"]:
         yield "a row that was written after the scan began was marked missing"
     yield from (f"a finding stayed: {row}" for row in run.rows("second", "scan_findings"))
+    if any(row["is_missing"] for row in run.files("second", 2).values()):
+        yield "a scan marked a file of another library missing"
 
 
 @check("SCAN-8", SCANNING)
@@ -200,6 +211,9 @@ def a_scan_goes_on_where_it_was(run: Recording) -> Iterator[str]:
     (other,) = run.rows("first", "scan_sessions", job_id="elsewhere")
     if (other["status"], other["error_code"]) != ("failed", "SCAN_ABANDONED") or other["finished_at"] is None:
         yield f"another session of the library that ran is {other['status']} with {other['error_code']}"
+    (elsewhere,) = run.rows("first", "scan_sessions", job_id="of another library")
+    if elsewhere["status"] != "running":
+        yield f"a session of another library, which ran, is {elsewhere['status']}"
     if any(run.writes_to("library_files", after="removed", before="said")):
         yield "a scan whose session had succeeded wrote to library_files"
     files = run.files("resumed", 5)
@@ -219,9 +233,7 @@ def a_session_begins_with_what_the_last_one_counted(run: Recording) -> Iterator[
 @check("SCAN-1", "killed")
 @check("SCAN-7", "killed")
 def a_killed_scan_comes_to_the_same_end(run: Recording) -> Iterator[str]:
-    files = run.files("scan")
-    folder = run.folders[1]
-    there = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    files, there = run.files("scan"), kills.planted().keys()
     yield from (f"after kills {path!r} has no row, or is missing" for path in there - _not_missing(files))
     yield from (f"after kills {path!r} has a row, and is no file" for path in files.keys() - there)
 

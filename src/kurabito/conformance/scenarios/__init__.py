@@ -1,16 +1,17 @@
 """What happens to a plane. A scenario prepares a stage, lets the plane work on it, and names the moments that checks look at.
 
-joining.py   a plane starts, lives and is asked to end; a database of another major version
-scans.py     a first scan of an odd tree, a second one after changes, folders that are gone
-rescans.py   folders that may not be read, a trash that is older than its library, another policy
-hashes.py    copies, files that only look alike, and rows and files that are not what they were
-clocks.py    a machine whose clock is an hour off
-leases.py    stale rows, a cancelled job while the plane stood still, a plane that is asked to end in the middle
-kills.py     a plane that is killed again and again
-removals.py  plans, restores and purges;  pools.py  a file that is seen through two mounts
-placing.py   files on their way into a library
-drawing.py   thumbnails
-upkeep.py    checkpoints, cleanups of thumbnails, inspections
+joining.py    a plane starts, lives and is asked to end; a database of another major version
+scans.py      a first scan of an odd tree, a second one after changes, folders that are gone
+rescans.py    folders that may not be read, a trash that is older than its library, another policy
+hashes.py     copies, files that only look alike, and rows and files that are not what they were
+clocks.py     a machine whose clock is an hour off
+leases.py     stale rows, a cancelled job while the plane stood still, a plane that is asked to end in the middle
+kills.py      a plane that is killed again and again
+removals.py   plans, restores and purges;  discarding.py  deleted files;  traps.py  what they must not fall for;  pools.py  a file that is seen through two mounts
+placing.py    files on their way into a library
+thumbnails.py thumbnails
+media.py      what is in sound and films
+upkeep.py     checkpoints, cleanups of thumbnails, inspections
 """
 
 from __future__ import annotations
@@ -21,15 +22,17 @@ from typing import Final
 
 from kurabito.conformance.scenarios import (
     clocks,
-    drawing,
+    discarding,
     hashes,
     joining,
     kills,
     leases,
+    media,
     placing,
     pools,
     removals,
     scans,
+    thumbnails,
     upkeep,
 )
 from kurabito.conformance.stage import ScenarioStage
@@ -46,12 +49,14 @@ SCENARIOS: Final[Mapping[str, Scenario]] = MappingProxyType(
         clocks.SKEWED: clocks.skew,
         "leases": leases.lose_leases,
         "removing": removals.remove,
+        "discarding": discarding.discard,
         "a pool": pools.remove_from_pool,
         "checkpoints": upkeep.checkpoint,
         "cleanups": upkeep.clean_up,
         "inspections": upkeep.inspect,
+        "media": media.read_media,
         "placing": placing.place,
-        "drawing": drawing.draw,
+        "drawing": thumbnails.draw,
         "killed": kills.kill,
         "two planes": leases.share,
     }

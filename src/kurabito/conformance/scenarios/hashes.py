@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import time
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -41,7 +41,7 @@ RELABELLED, REWRITTEN = 5, 6
 """Libraries with one file that takes a while: the library has another algorithm by then, or the row another mtime."""
 WHILE: Final = "takes a while"
 _SLOW_FILE: Final = 1 << 30
-_MEANWHILE: Final = 0.1
+_OFTEN: Final = 0.01
 _BEATS_SELDOM: Final = MappingProxyType({"KURABITO_HEARTBEAT_SECONDS": f"{LEASE_SECONDS / 2:g}"})
 """So that a row which is renewed was renewed by the work."""
 
@@ -70,11 +70,13 @@ def hash_files(stage: ScenarioStage) -> None:
     stage.library(4, folder=in_its_place, algorithm=algorithms[0])
     stage.file(4, "known", needs_hash=1)
     stage.reach("due")
+    stage.recording.seen["tree before"] = trees.listing(folders[0])
     plane = stage.start_plane(**_BEATS_SELDOM)
     for number in (1, 2, 3, 4):
         stage.job(f"hash {number}", "hash", number)
         _wait_for_hash(stage, number)
         stage.reach(f"hash {number}")
+    stage.recording.seen["tree after"] = trees.listing(folders[0])
     _change_meanwhile(stage, plane, algorithms[0])
 
 
@@ -101,7 +103,12 @@ def _change_meanwhile(stage: ScenarioStage, plane: Subject, algorithm: str) -> N
         stage.file(library, WHILE, needs_hash=1, **known)
         stage.job(f"hash {library}", "hash", library)
         stage.wait_for_claim(f"hash {library}")
-        time.sleep(_MEANWHILE)
+        stage.wait_for(
+            partial(_is_under_way, stage, plane, folder / WHILE, library),
+            "HASH-9",
+            f"a read of {WHILE!r}",
+            every=_OFTEN,
+        )
         stage.freeze(plane)
         if library == RELABELLED:
             stage.write("UPDATE library_roots SET algorithm = :algorithm WHERE id = :id", algorithm=other, id=library)
@@ -113,6 +120,11 @@ def _change_meanwhile(stage: ScenarioStage, plane: Subject, algorithm: str) -> N
         plane.thaw()
         stage.wait_for_job(f"hash {library}", "HASH-7")
         stage.reach(f"hash {library}")
+
+
+def _is_under_way(stage: ScenarioStage, plane: Subject, path: Path, library: int) -> bool:
+    """Whether a file is read, or the job that was to read it is over already."""
+    return plane.has_open(path) or not stage.rows("jobs", "id = :id AND status = 'running'", id=f"hash {library}")
 
 
 def _plant_trouble(folder: Path, outside: Path) -> None:
@@ -147,7 +159,7 @@ def _cause_trouble(stage: ScenarioStage, folder: Path) -> None:
     stage.write("UPDATE library_files SET is_missing = 1 WHERE relative_path = 'due/missing'")
     _settle_a_twin(stage)
     trees.write(folder / TRASH_FOLDER, b"secret", b"trouble" * 3)
-    stage.database.write_blocking(_allow_any_path)
+    stage.database.write_blocking(allow_any_path)
     for path in HOSTILE:
         stage.file(1, path, size_bytes=21, mtime_ns=trees.OLD_NS, needs_hash=1)
 
@@ -167,7 +179,7 @@ def _settle_a_twin(stage: ScenarioStage) -> None:
     )
 
 
-def _allow_any_path(conn: Connection) -> None:
+def allow_any_path(conn: Connection) -> None:
     """A row from before the database looked at paths may be there."""
     if conn.dialect is Dialect.POSTGRES:
         conn.script("ALTER TABLE library_files DROP CONSTRAINT path_below_library")

@@ -12,6 +12,8 @@ from kurabito.conformance.scenarios.removals import delete, step_between
 from kurabito.conformance.stage import ScenarioStage
 
 FILES: Final = 1200
+_CONTENTS: Final = 500
+"""Several files have each of them, so that a plan has something to remove."""
 STEPS: Final = 150
 """Files that a plan removes."""
 _LOOK_EVERY: Final = 0.005
@@ -23,8 +25,8 @@ def kill(stage: ScenarioStage) -> None:
     """Kill planes in the middle of a scan, of a hash and of a removal, and let the last one finish."""
     stage.needs("scan", "hash.blake3")
     folder = stage.library(1)
-    for number in range(FILES):
-        trees.write(folder, f"{number % 30}/{number}".encode(), b"%04d" % (number % 500) * (1 + number % 7))
+    for path, content in planted().items():
+        trees.write(folder, path.encode(), content)
     chance = random.Random(stage.seed)  # noqa: S311 - the same moments for the same seed
     for kind in ("scan", "hash"):
         stage.job(kind, kind, 1)
@@ -33,6 +35,12 @@ def kill(stage: ScenarioStage) -> None:
         stage.insert("deletion_policy", id=1, allow_delete=1, updated_at=stage.now())
         delete(stage, "delete", {"plan": stage.plan("trash", _steps(stage))})
         _kill_during(stage, "delete", chance)
+
+
+def planted() -> dict[str, bytes]:
+    """The content of each file, by its path."""
+    contents = {number: b"%04d" % number * (1 + number % 7) for number in range(_CONTENTS)}
+    return {f"{number % 30}/{number}": contents[number % _CONTENTS] for number in range(FILES)}
 
 
 def _kill_during(stage: ScenarioStage, name: str, chance: random.Random) -> None:

@@ -107,7 +107,7 @@ def _keep_from_writing(stage: ScenarioStage, owner: str) -> None:
 
 @contextmanager
 def _other_planes(stage: ScenarioStage) -> Iterator[None]:
-    """Other planes: one that lives, one of which no more is known, and one that is known to be dead where there are locks."""
+    """Other planes: one that lives, one that is only named, and one that is known to be dead where there are locks."""
     now = stage.now()
     for name in (_LIVING, _GONE, _DEAD):
         stage.insert(

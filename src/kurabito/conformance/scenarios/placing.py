@@ -13,6 +13,8 @@ NOT_OURS: Final = ".kurabito-mine.part"
 """A file that looks like one that a plane left, and is the keeper's."""
 WORSE: Final = b"the file that was there before"
 _REPLACES: Final = {"mode": "copy", "replaces_size_bytes": len(WORSE), "replaces_mtime_ns": trees.OLD_NS}
+TEXT: Final = b"what is to be written"
+_WRITTEN: Final = {"mode": "write", "source_root": None, "source_path": None, "source_mtime_ns": None}
 ASKED: Final[dict[str, dict[str, Any]]] = {
     "better": {**_REPLACES, "replaces_path": "show/better.mkv", "trash_id": "5f" * 16},
     "too late": {**_REPLACES, "replaces_path": "show/too late.mkv", "trash_id": "6a" * 16, "replaces_mtime_ns": 7},
@@ -26,6 +28,10 @@ ASKED: Final[dict[str, dict[str, Any]]] = {
     "through a link": {"mode": "copy", "target_path": "elsewhere/through a link.mkv"},
     "no room": {"mode": "copy", "reserve_bytes": 1 << 60},
     "not there": {"mode": "link"},
+    "written": {**_WRITTEN, "content": TEXT, "size_bytes": len(TEXT)},
+    "tidied": {"mode": "move", "is_placed": 1},
+    "tidied too late": {"mode": "move", "is_placed": 1},
+    "written over": {**_WRITTEN, "content": TEXT, "size_bytes": len(TEXT)},
 }
 """Placements by name, with what is special about them."""
 REFUSED: Final = {
@@ -36,6 +42,8 @@ REFUSED: Final = {
     "no room": ("pending", "DISK_FULL", "PLACE-4"),
     "not there": ("failed", "FILE_MISSING", "PLACE-9"),
     "too late": ("failed", "TARGET_EXISTS", "PLACE-10"),
+    "tidied too late": ("failed", "FILE_MISSING", "PLACE-12"),
+    "written over": ("failed", "TARGET_EXISTS", "PLACE-11"),
 }
 """By name: the status, the code, and the rule."""
 
@@ -56,7 +64,9 @@ def place(stage: ScenarioStage) -> None:
     (library / "elsewhere").symlink_to(outside)
     trees.write(library, f"show/{NOT_OURS}".encode(), b"mine")
     trees.write(library, b"show/taken.mkv", b"another file")
+    trees.write(library, b"show/written over.mkv", WORSE)
     trees.write(library, b"show/found.mkv", content_of("found"))
+    trees.write(library, b"show/tidied.mkv", content_of("tidied"))
     for name in ("better", "too late"):
         trees.write(library, f"show/{name}.mkv".encode(), WORSE)
         stage.file(1, f"show/{name}.mkv", size_bytes=len(WORSE), mtime_ns=trees.OLD_NS)

@@ -9,10 +9,12 @@ from typing import Any, Final
 
 from kurabito.conformance import trees
 from kurabito.conformance.recording import Row
+from kurabito.conformance.scenarios import traps
 from kurabito.conformance.stage import ScenarioStage
 from kurabito.conformance.subject import Subject
 from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.enums import HashAlgorithm
+from kurabito.protocol.terms import SECOND_NAME_DIGITS
 
 REFUSED: Final = {
     "changed": ("FILE_CHANGED", "DELETE-4"),
@@ -23,17 +25,32 @@ REFUSED: Final = {
     "needs a hash": ("FILE_CHANGED", "DELETE-3"),
     "kept needs a hash": ("KEPT_CHANGED", "DELETE-3"),
     "vanished": ("FILE_MISSING", "DELETE-4"),
+    **traps.REFUSED,
 }
-"""Pairs of which the copy must stay, by the code and the rule."""
-TAKEN: Final = ("plain", "deep/er/down", "restored", "purged", "last")
-"""Pairs of which the copy goes."""
+"""Pairs whose copy must stay, by the code and the rule."""
+TAKEN: Final = ("plain", "deep/er/down", "restored", "occupied", "purged", "last", "rotten")
+"""Pairs whose copy goes."""
 ABANDONED: Final = "ab" * 16
 """The id of a step that a dead plane had begun, of a job that is over."""
+IN_LINE: Final = ("z came first", "a came second")
+"""Jobs that wait when the plane comes, in the order of `created_at`. Of scans and hashes there is one at a time."""
+OCCUPANT: Final = b"another file"
+"""What has the name of a file that is to be restored."""
+REASON: Final = "kept_is_older"
+"""Why a file goes."""
+DRY_TRASH: Final = "a trash after a dry run"
 MANY: Final = 60
 """Pairs of a plan that is not over before it is looked at."""
 _LOOK_CLOSELY: Final = 0.002
 BEGUN: Final = "cd" * 16
 """The same of a job that is claimed again."""
+OTHER: Final = "ef" * 16
+"""The id of a step that another plane may have under way."""
+SECOND_NAME: Final = f".{'5' * SECOND_NAME_DIGITS}"
+"""What a second name has behind the id."""
+EMPTY: Final = f".{'0' * SECOND_NAME_DIGITS}"
+STRANGE: Final = f".{'a' * SECOND_NAME_DIGITS}"
+"""The same of a file that has no other name."""
 
 
 def remove(stage: ScenarioStage) -> None:
@@ -41,30 +58,44 @@ def remove(stage: ScenarioStage) -> None:
     algorithms = [one.value for one in HashAlgorithm if f"hash.{one}" in stage.capabilities]
     stage.needs("delete.trash")
     _make_pairs(stage, algorithms[0] if algorithms else HashAlgorithm.BLAKE3.value)
+    traps.lay(stage)
     dry = stage.plan("trash", [_step(stage, pair) for pair in ("plain", "vanished")])
-    real = stage.plan("trash", [_step(stage, pair) for pair in (*REFUSED, *TAKEN)])
+    real = stage.plan("trash", [*(_step(stage, pair) for pair in (*REFUSED, *TAKEN)), _step_back(stage)])
     _disturb(stage)
     stage.insert("deletion_policy", id=1, allow_delete=0, updated_at=stage.now())
     delete(stage, "not allowed", {"plan": real})
+    for name in IN_LINE:
+        delete(stage, name, {"restore": []})
     plane = stage.start_plane()
     delete(stage, "dry", {"plan": dry}, dry_run=1)
     stage.wait_for_job("dry")
     stage.reach("dry")
+    stage.recording.seen[DRY_TRASH] = (stage.recording.folders[1] / TRASH_FOLDER).exists()
     stage.write("UPDATE deletion_policy SET allow_delete = 1")
     stage.wait_for_job("not allowed")
     stage.reach("removed")
     _begin_step(stage, stage.recording.folders[1])
     stage.wait_for_job("begun")
     stage.reach("begun")
-    entries = {row["relative_path"]: row["id"] for row in stage.rows("trash_entries")}
-    delete(stage, "restore", {"restore": [entries.get("go/restored", "0" * 32)]})
-    stage.wait_for_job("restore")
-    stage.reach("restored")
-    (stage.recording.folders[1] / "keep/last").unlink()
-    delete(stage, "purge", {"purge": [entries.get(f"go/{name}", "0" * 32) for name in ("last", "purged")]})
-    stage.wait_for_job("purge")
-    stage.reach("purged")
+    _empty_trash(stage)
     _switch_off(stage, plane)
+
+
+def _empty_trash(stage: ScenarioStage) -> None:
+    """Have files restored and purged, some of which must stay."""
+    folder = stage.recording.folders[1]
+    entries = {row["relative_path"]: row["id"] for row in stage.rows("trash_entries")}
+
+    def ask(name: str, moment: str, pairs: Sequence[str]) -> None:
+        delete(stage, name, {name: [entries.get(f"go/{pair}", "0" * 32) for pair in pairs]})
+        stage.wait_for_job(name)
+        stage.reach(moment)
+
+    trees.write(folder, b"go/occupied", OCCUPANT)
+    ask("restore", "restored", ("occupied", "restored"))
+    (folder / "keep/last").unlink()
+    trees.write(folder, b"keep/rotten", b"!" * (folder / "keep/rotten").stat().st_size)
+    ask("purge", "purged", ("last", "rotten", "purged"))
 
 
 def _switch_off(stage: ScenarioStage, plane: Subject) -> None:
@@ -111,10 +142,16 @@ def _make_pairs(stage: ScenarioStage, algorithm: str) -> None:
 
 
 def _step(stage: ScenarioStage, pair: str) -> dict[str, Any]:
-    go, keep = (
-        stage.rows("library_files", "relative_path = :path", path=f"{side}/{pair}")[0] for side in ("go", "keep")
-    )
-    return step_between(go, keep)
+    return step_between(_row(stage, f"go/{pair}"), _row(stage, traps.KEPT.get(pair, f"keep/{pair}")))
+
+
+def _step_back(stage: ScenarioStage) -> dict[str, Any]:
+    """A step that removes what another one keeps."""
+    return step_between(_row(stage, f"keep/{traps.BOTH_GO}"), _row(stage, f"go/{traps.BOTH_GO}"))
+
+
+def _row(stage: ScenarioStage, path: str) -> Row:
+    return stage.rows("library_files", "relative_path = :path", path=path)[0]
 
 
 def step_between(go: Row, keep: Row) -> dict[str, Any]:
@@ -128,7 +165,7 @@ def step_between(go: Row, keep: Row) -> dict[str, Any]:
         "kept_library_id": keep["library_id"],
         "kept_path": keep["relative_path"],
         "kept_mtime_ns": keep["mtime_ns"],
-        "reason": "kept_is_older",
+        "reason": REASON,
     }
 
 
@@ -154,6 +191,10 @@ def _abandon_step(stage: ScenarioStage, folder: Path) -> None:
     """As a plane leaves it that dies after it moved a file and before it said so, and whose job was given up."""
     stage.job("dead", "delete", None, payload='{"plan": 99}', dry_run=0, status="failed")
     _move_half_way(stage, folder, "two", "one", {"id": ABANDONED, "job_id": "dead", "plan_id": 99, "library_id": 2})
+    # It died while it looked at what it was about to put back.
+    trash = folder / TRASH_FOLDER
+    (trash / ABANDONED).rename(trash / f"{ABANDONED}{SECOND_NAME}")
+    (trash / f"{OTHER}{SECOND_NAME}").write_bytes(b"of another step")
 
 
 def _begin_step(stage: ScenarioStage, folder: Path) -> None:
@@ -161,6 +202,10 @@ def _begin_step(stage: ScenarioStage, folder: Path) -> None:
     plan = stage.plan("trash", [_step(stage, "begun")])
     intent = {"id": BEGUN, "job_id": "begun", "plan_id": plan, "library_id": 1}
     _move_half_way(stage, folder, "go/begun", "keep/begun", intent)
+    trash = folder / TRASH_FOLDER
+    (trash / f"{BEGUN}{SECOND_NAME}").hardlink_to(trash / BEGUN)
+    (trash / f"{BEGUN}{EMPTY}").touch()
+    (trash / f"{BEGUN}{STRANGE}").write_bytes(b"no other name")
     delete(stage, "begun", {"plan": plan})
 
 

@@ -45,8 +45,11 @@ def scan(stage: ScenarioStage) -> None:
     stage.let_reference_work()
     # Of a job that is over: its session is ended by the next scan of the library.
     stage.insert("scan_sessions", job_id="elsewhere", library_id=1, started_at=stage.now() - HOUR)
+    stage.insert("scan_sessions", job_id="of another library", library_id=2, started_at=stage.now() - HOUR)
+    stage.recording.seen["tree before"] = trees.listing(folder, besides=stage.state)
     stage.start_plane()
     scan_as(stage, "first", 1, "VER-3")
+    stage.recording.seen["tree after"] = trees.listing(folder, besides=stage.state)
     _change(stage, folder)
     scan_as(stage, "second", 1)
     _scan_what_is_gone(stage)

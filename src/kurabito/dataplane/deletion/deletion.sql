@@ -58,10 +58,11 @@ UPDATE library_files SET is_missing = 1, updated_at = :now
 WHERE id = :file_id AND library_id = :library_id AND relative_path = :relative_path;
 
 -- name: file_is_back
--- Another file may have been at its path meanwhile, and the row tells of that one; then the next scan sees what is there.
+-- Another file may have been at its path meanwhile, and the row tells of that one; then the next scan corrects the row.
 UPDATE library_files SET is_missing = 0, updated_at = :now
 WHERE id = :file_id AND library_id = :library_id AND relative_path = :relative_path AND size_bytes = :size_bytes
-  AND mtime_ns = :mtime_ns AND hash_algorithm = :hash_algorithm AND content_hash = :content_hash;
+  AND mtime_ns = :mtime_ns
+  AND (content_hash IS NULL OR (hash_algorithm = :hash_algorithm AND content_hash = :content_hash));
 
 -- name: add_file
 -- The file is not known when its library was removed and added again while it was in the trash.
@@ -109,9 +110,32 @@ SELECT log.id, step.file_id, step.library_id, step.relative_path, log.trash_path
 FROM deletion_log AS log JOIN deletion_steps AS step ON step.plan_id = log.plan_id AND step.position = log.position
 WHERE log.id = :id;
 
+-- name: begun_at
+SELECT id, state, coalesce(trash_path, '') FROM deletion_log WHERE job_id = :job_id AND position = :position;
+
+-- name: file_to_discard
+SELECT library.algorithm,
+       CASE WHEN file.needs_hash = 0 AND file.hash_algorithm = library.algorithm AND file.hashed_size_bytes = file.size_bytes
+                 AND file.hashed_mtime_ns = file.mtime_ns THEN file.content_hash END
+FROM library_files AS file JOIN library_roots AS library ON library.id = file.library_id
+WHERE file.id = :file_id AND file.library_id = :library_id AND file.relative_path = :path AND file.is_missing = 0
+  AND file.size_bytes = :size_bytes AND file.mtime_ns = :mtime_ns;
+
+-- name: add_discarded
+INSERT INTO trash_entries (id, file_id, library_id, relative_path, trash_path, size_bytes, hash_algorithm, content_hash, trashed_at,
+                           is_discarded)
+SELECT log.id, :file_id, log.library_id, log.relative_path, log.trash_path, :size_bytes, :hash_algorithm, :content_hash, :now, 1
+FROM deletion_log AS log WHERE log.id = :id;
+
+-- name: discarded_is_gone
+UPDATE library_files SET is_missing = 1, updated_at = :now
+WHERE id = :file_id AND EXISTS (
+    SELECT 1 FROM deletion_log AS log
+    WHERE log.id = :id AND log.library_id = library_files.library_id AND log.relative_path = library_files.relative_path);
+
 -- name: entry
 SELECT entry.id, entry.file_id, entry.library_id, entry.relative_path, entry.trash_path, entry.size_bytes,
-       entry.hash_algorithm, entry.content_hash, entry.successor_path, CASE WHEN log.state = 'intent' THEN log.id END,
+       entry.hash_algorithm, entry.content_hash, entry.successor_path, entry.is_discarded, CASE WHEN log.state = 'intent' THEN log.id END,
        CASE WHEN log.state = 'refused' THEN log.error_code END, CASE WHEN log.state = 'refused' THEN log.error_message END
 FROM trash_entries AS entry
 LEFT JOIN deletion_log AS log ON log.job_id = :job_id AND log.position = :position

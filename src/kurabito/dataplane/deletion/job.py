@@ -12,8 +12,10 @@ back what was half done, and begins the step again.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from kurabito.dataplane.deletion import log
+from kurabito.dataplane.deletion.discards import discard
 from kurabito.dataplane.deletion.steps import StepExecution
 from kurabito.dataplane.deletion.trash import purge, restore, settle_abandoned
 from kurabito.dataplane.jobs import JobFailed, LeasedJob
@@ -30,6 +32,8 @@ def delete(job: LeasedJob) -> None:
     match job.payload:
         case {"plan": int(plan_id)}:
             _take_steps(job, plan_id)
+        case {"discard": [*files]}:
+            _discard_all(job, files)
         case {"restore": [*entries]}:
             refusals = _each(job, entries, restore)
             if refusals:
@@ -39,7 +43,9 @@ def delete(job: LeasedJob) -> None:
             _refuse_unless_allowed(job)
             _each(job, entries, purge)
         case _:
-            raise JobFailed(ErrorCode.WORKER_FAILURE, "the job's payload names neither a plan nor entries of the trash")
+            raise JobFailed(
+                ErrorCode.WORKER_FAILURE, "the job's payload names neither a plan nor files nor entries of the trash"
+            )
 
 
 def _each(job: LeasedJob, entries: list[str], act: Leave) -> list[RemovalRefused]:
@@ -50,6 +56,14 @@ def _each(job: LeasedJob, entries: list[str], act: Leave) -> list[RemovalRefused
             refusals.append(refused)
         job.report(position, position / len(entries))
     return refusals
+
+
+def _discard_all(job: LeasedJob, files: list[Any]) -> None:
+    for position, file in enumerate(files, start=1):
+        _refuse_unless_allowed(job)
+        job.check()
+        discard(job, position, file)
+        job.report(position, position / len(files))
 
 
 def _take_steps(job: LeasedJob, plan_id: int) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
+from kurabito.dataplane.deletion.model import Abandoned, BegunStep, DeleteStep, Intent, KnownFile, TrashedFile
 from kurabito.dataplane.errors import RootUnavailable
 from kurabito.dataplane.files.walk import signed
 from kurabito.dataplane.removal.file_refs import FileStamp, RemovalRefused
+from kurabito.dataplane.removal.sidecar import Sidecar
 from kurabito.db import AdvisoryLock, Connection, Queries
 from kurabito.protocol.deletion import (
     KEPT_IS_STALE,
@@ -20,95 +21,12 @@ from kurabito.protocol.deletion import (
     LogState,
     TrashExit,
 )
+from kurabito.protocol.enums import HashAlgorithm
 from kurabito.protocol.error_codes import ErrorCode
 
 _SQL: Final = Queries(
     "kurabito.dataplane.deletion", "deletion.sql", stale=STEP_IS_STALE, kept_stale=KEPT_IS_STALE, may_remove=MAY_REMOVE
 )
-
-
-@dataclass(frozen=True, slots=True)
-class DeleteStep:
-    """One file that is to go, as the control plane decided; and what the database knows about it by now."""
-
-    position: int
-    file_id: int
-    library_id: int
-    relative_path: str
-    size_bytes: int
-    mtime_ns: int
-    hash_algorithm: str
-    content_hash: bytes
-    kept_file_id: int
-    kept_library_id: int
-    kept_path: str
-    kept_mtime_ns: int
-    reason: str
-    is_stale: int
-    kept_is_stale: int
-    kept_is_removed: int
-    begun_as: str | None
-    """The id in the log, when this step was begun and did not come to its end."""
-    trash_path: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class TrashedFile:
-    """A file in the trash."""
-
-    id: str
-    file_id: int
-    library_id: int
-    relative_path: str
-    trash_path: str
-    size_bytes: int
-    hash_algorithm: str
-    content_hash: bytes
-    successor_path: str | None
-    """The file that took its place; None when a plan removed it."""
-    begun_as: str | None
-    refused_as: str | None
-    """The code, when this job was refused to have it leave."""
-    refused_because: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Intent:
-    """Something that is about to be done to a file."""
-
-    job_id: str
-    position: int
-    action: LogAction
-    library_id: int
-    relative_path: str
-    plan_id: int | None = None
-    kept_library_id: int | None = None
-    kept_path: str | None = None
-
-    def values(self) -> dict[str, Any]:
-        return {
-            "job_id": self.job_id,
-            "plan_id": self.plan_id,
-            "position": self.position,
-            "action": self.action.value,
-            "library_id": self.library_id,
-            "relative_path": self.relative_path,
-            "kept_library_id": self.kept_library_id,
-            "kept_path": self.kept_path,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Abandoned:
-    """An intent of a job that is over."""
-
-    id: str
-    action: LogAction
-    library_id: int
-    relative_path: str
-    kept_library_id: int | None
-    kept_path: str | None
-    trash_path: str
 
 
 def new_id() -> str:
@@ -166,10 +84,41 @@ def settle(conn: Connection, log_id: str, state: LogState, refused: RemovalRefus
     conn.run(_SQL.settle, {"id": log_id, "state": state.value, **_why(refused)})
 
 
-def stays_in_trash(conn: Connection, log_id: str) -> None:
-    """Write down that a file is in the trash, and another one where it was."""
+def stays_in_trash(conn: Connection, log_id: str, noted: Sidecar | None = None) -> None:
+    """Write down that a file is in the trash, and another one where it was. One that no plan moved is what was `noted` of it."""
     settle(conn, log_id, LogState.DONE)
-    conn.run(_SQL.add_entry, {"id": log_id})
+    if not conn.run(_SQL.add_entry, {"id": log_id}) and noted is not None:
+        _add_discarded(conn, log_id, 0, noted)
+
+
+def begun_at(conn: Connection, job_id: str, position: int) -> BegunStep | None:
+    """What this job wrote down about a step."""
+    row = conn.one(_SQL.begun_at, {"job_id": job_id, "position": position})
+    return None if row is None else BegunStep(*row)
+
+
+def file_to_discard(
+    conn: Connection, file_id: int, library_id: int, path: str, size: int, mtime_ns: int
+) -> KnownFile | None:
+    """The file, if it is known as it was when it was deleted."""
+    values = {"file_id": file_id, "library_id": library_id, "path": path, "size_bytes": size, "mtime_ns": mtime_ns}
+    row = conn.one(_SQL.file_to_discard, values)
+    if row is None:
+        return None
+    algorithm, digest = row
+    return KnownFile(HashAlgorithm(algorithm), None if digest is None else bytes(digest))
+
+
+def discarded(conn: Connection, log_id: str, file_id: int, noted: Sidecar) -> None:
+    """Write down that a file that was deleted is in the trash."""
+    settle(conn, log_id, LogState.DONE)
+    _add_discarded(conn, log_id, file_id, noted)
+    conn.run(_SQL.discarded_is_gone, {"id": log_id, "file_id": file_id})
+
+
+def _add_discarded(conn: Connection, log_id: str, file_id: int, noted: Sidecar) -> None:
+    content = {"hash_algorithm": noted.hash_algorithm.value, "content_hash": noted.content_hash}
+    conn.run(_SQL.add_discarded, {"id": log_id, "file_id": file_id, "size_bytes": noted.size_bytes, **content})
 
 
 def trashed(conn: Connection, log_id: str, step: DeleteStep) -> None:

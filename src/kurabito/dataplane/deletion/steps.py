@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from kurabito.dataplane.deletion import log
-from kurabito.dataplane.deletion.log import DeleteStep, Intent
-from kurabito.dataplane.errors import PathEscapes, RootUnavailable
+from kurabito.dataplane.deletion.model import DeleteStep, Intent
+from kurabito.dataplane.deletion.refusals import refusing
+from kurabito.dataplane.errors import RootUnavailable
 from kurabito.dataplane.files.digest import Reader
 from kurabito.dataplane.jobs import JobFailed, LeasedJob
 from kurabito.dataplane.removal import sidecar
@@ -43,21 +44,10 @@ class StepExecution:
 
     def take(self) -> None:
         """Bring the step to an end, one way or the other."""
-        try:
-            with OpenRoots(self._folder_of) as roots:
-                if not self._was_done(roots):
-                    self._check_decision()
-                    self._check_and_act(roots)
-        except RemovalRefused as refused:
-            self._refuse(refused)
-        except RootUnavailable as problem:
-            self._refuse(RemovalRefused(ErrorCode.ROOT_UNAVAILABLE, str(problem)))
-        except PathEscapes as problem:
-            self._refuse(RemovalRefused(ErrorCode.PATH_ESCAPES, str(problem)))
-        except OSError as problem:
-            self._refuse(
-                RemovalRefused(ErrorCode.DISK_FAILURE, f"the file or its copy cannot be used: {problem.strerror}")
-            )
+        with refusing(self._refuse, "the file or its copy cannot be used"), OpenRoots(self._folder_of) as roots:
+            if not self._was_done(roots):
+                self._check_decision()
+                self._check_and_act(roots)
 
     def _was_done(self, roots: OpenRoots[int]) -> bool:
         """Put back what an earlier attempt left half done; true when it had come to its end and only did not say so."""

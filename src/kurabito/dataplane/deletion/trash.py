@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from kurabito.dataplane.deletion import log
-from kurabito.dataplane.deletion.log import Abandoned, Intent, TrashedFile
+from kurabito.dataplane.deletion.model import Abandoned, Intent, TrashedFile
 from kurabito.dataplane.errors import PathEscapes, RootUnavailable
 from kurabito.dataplane.jobs import JobFailed, LeasedJob
 from kurabito.dataplane.removal import sidecar
-from kurabito.dataplane.removal.file_refs import FileRef, FileStamp, OpenRoots, RemovalRefused
+from kurabito.dataplane.removal.file_refs import FileRef, FileStamp, OpenRoots, RemovalRefused, sync
 from kurabito.dataplane.removal.moves import put_back
-from kurabito.dataplane.removal.own_names import settle_leftovers
+from kurabito.dataplane.removal.own_names import settle_leftovers, unlink
 from kurabito.dataplane.removal.pairs import Pair, open_pair
 from kurabito.dataplane.removal.replacement import destroy, discard, settle_link
+from kurabito.dataplane.removal.sidecar import Sidecar
 from kurabito.logs import get_logger
 from kurabito.protocol.deletion import LogAction, LogState
 from kurabito.protocol.error_codes import ErrorCode
@@ -85,10 +86,14 @@ class _Leaving:
         self._job.write(lambda conn: log.restored(conn, log_id, entry, there, unread))
 
     def _purge(self, roots: OpenRoots[int], entry: TrashedFile, intent: Intent, trashed: FileRef) -> None:
-        pair = None if trashed.look() is None else self._find_another(roots, entry, trashed)
+        is_there = trashed.look() is not None
+        pair = self._find_another(roots, entry, trashed) if is_there and not entry.is_discarded else None
         log_id = self._intend(intent, entry)
         if pair is not None:
             destroy(pair)
+        elif is_there:
+            unlink(trashed)
+            sync(trashed)
         sidecar.remove(trashed)
         self._job.write(lambda conn: log.purged(conn, log_id, entry))
 
@@ -164,7 +169,8 @@ def _settle(job: LeasedJob, roots: OpenRoots[int], begun: Abandoned) -> None:
 def _settle_trash(job: LeasedJob, begun: Abandoned, trashed: FileRef, target: FileRef) -> bool:
     settle_leftovers(trashed, target)
     if trashed.look() is not None and not put_back(trashed, target):
-        job.write(lambda conn: log.stays_in_trash(conn, begun.id))
+        noted = Sidecar.read(trashed)
+        job.write(lambda conn: log.stays_in_trash(conn, begun.id, noted))
         return True
     sidecar.remove(trashed)
     if (found := target.look()) is not None:

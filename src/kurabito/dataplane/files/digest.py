@@ -50,7 +50,7 @@ _NOTHING: Final = memoryview(b"")
 
 @dataclass(slots=True)
 class UnfinishedDigest:
-    """A file of which the first bytes are hashed."""
+    """A file whose first bytes are hashed."""
 
     hasher: _Hasher
     done: int = 0
@@ -94,7 +94,7 @@ class Reader:
         return whole
 
     def begin(self, algorithm: HashAlgorithm) -> UnfinishedDigest:
-        """A file of which nothing is hashed yet."""
+        """A file that is not hashed yet."""
         return UnfinishedDigest(_HASHERS[algorithm](_NOTHING))
 
     def read_on(self, begun: UnfinishedDigest, fd: int, size: int, until: float = math.inf) -> bool:

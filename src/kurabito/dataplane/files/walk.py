@@ -1,6 +1,6 @@
 """Walking a library in the order of its paths.
 
-The order is that of the index in the database, so that what is there and what is known are compared in one pass, with bounded
+The order is that of the index in the database, so that the files on the disk and those in the database are compared in one pass, with bounded
 memory, and a walk that was interrupted goes on after the path it came to. A folder sorts as its name with a slash.
 """
 

@@ -61,7 +61,7 @@ def count_waiting(conn: Connection, library_id: int) -> int:
 
 
 def unsampled(conn: Connection, library_id: int, after: FileToHash, limit: int) -> list[FileToHash]:
-    """The next files of which nothing is known, in the order in which they were found."""
+    """The next files without any hash, in the order in which they were found."""
     place = {"library_id": library_id, "id": after.id, "limit": limit}
     return [FileToHash(*row) for row in conn.all(_SQL.unsampled, place)]
 

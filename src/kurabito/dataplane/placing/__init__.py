@@ -6,7 +6,7 @@ execution.py      one placement: what has the name already, and what is seen onc
 modes.py          linked, copied, moved, written: what is tried in which order
 succession.py     a file that takes the place of another, which goes to the trash
 link_batch.py     many files linked at once, in the plain case
-staged.py         a file that is made beside its place, and gets its name once it is whole
+staged_file.py    a file that is made beside its place, and gets its name once it is whole
 copies.py         the content of a file, copied and hashed in one go
 refusals.py       why a file does not come into its place, and whether the cause passes
 store.py          what is read of a library, and the row of the file that is new in it

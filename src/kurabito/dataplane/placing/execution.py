@@ -21,7 +21,7 @@ from kurabito.dataplane.placing import store
 from kurabito.dataplane.placing.modes import OpenSource, Placed, PlacementModes
 from kurabito.dataplane.placing.placement_row import LIBRARY, SOURCE, LeasedPlacement
 from kurabito.dataplane.placing.refusals import PlacementRefused, refusal_of
-from kurabito.dataplane.placing.staged import remove_leftovers
+from kurabito.dataplane.placing.staged_file import remove_leftovers
 from kurabito.dataplane.placing.store import Retired, TargetLibrary
 from kurabito.dataplane.placing.succession import Succession
 from kurabito.dataplane.removal import sidecar
@@ -56,6 +56,8 @@ class PlacementExecution:
         placed = placed or self._place(source)
         if self._mode is PlacementMode.RENAME:
             self._roots.remove_empty(LIBRARY, self._row.values["source_path"])
+        elif self._mode is PlacementMode.MOVE and self._row.values["source_root"] is not None:
+            self._roots.remove_empty(SOURCE, self._row.values["source_path"])
         if self._row.leaves_trash:
             sidecar.remove(self._roots.file(LIBRARY, self._row.values["source_path"]))
         return placed, succession.retire(placed) if succession else None
@@ -75,6 +77,8 @@ class PlacementExecution:
     def _place(self, source: OpenSource | None) -> Placed:
         if (there := self._find_placed(source)) is not None:
             return there
+        if self._row.values["is_placed"]:
+            raise PlacementRefused(ErrorCode.FILE_MISSING, path=self._shown)
         if source is None and self._mode is not PlacementMode.WRITE:
             raise PlacementRefused(ErrorCode.FILE_MISSING, path=self._source_shown)
         if source is not None:
@@ -160,6 +164,9 @@ class PlacementExecution:
             found = {} if seen is None else {"size": seen.size, "mtime_ns": seen.mtime_ns}
             raise PlacementRefused(ErrorCode.TARGET_EXISTS, path=self._shown, **found)
         if self._mode in _LEAVES:
+            if source is not None:
+                # Once the source is gone, only this tells a successor that the file is the one.
+                self._row.intend(placed.method, placed.seen, placed.content_hash)
             self._modes.take_source_away(source, target)
         # A crash may have come between the name and the hidden one.
         remove_leftovers(target, self._abandoned)

@@ -17,7 +17,7 @@ from kurabito.dataplane.errors import PathEscapes, RootUnavailable
 from kurabito.dataplane.placing import store
 from kurabito.dataplane.placing.placement_row import LeasedPlacement, MoreRow
 from kurabito.dataplane.placing.refusals import PlacementRefused
-from kurabito.dataplane.placing.staged import can_link_open, link_open
+from kurabito.dataplane.placing.staged_file import can_link_open, link_open
 from kurabito.dataplane.placing.store import TargetLibrary
 from kurabito.dataplane.removal.file_refs import FileRef, FileStamp, OpenRoots, RemovalRefused, sync
 from kurabito.db import Connection
@@ -26,7 +26,8 @@ from kurabito.protocol.leased.placements import PlacedBy
 T = TypeVar("T")
 R = TypeVar("R")
 
-_MOST: Final = 64
+_MOST: Final = 128
+"""Each takes three of the files that a process may have open."""
 _ONLY: Final = (
     "library_id = :library_id AND mode = 'link' AND replaces_path IS NULL AND lost_leases = 0 AND error_code IS NULL"
 )
@@ -42,7 +43,7 @@ class _Found:
 
 
 def link_more(row: LeasedPlacement, library: TargetLibrary) -> int:
-    """Link further files into the library that a file was linked into a moment ago; how many."""
+    """Link more files into the library that a file was linked into a moment ago; how many."""
     if not can_link_open():
         return 0
     rows = row.claim_more(_ONLY, {"library_id": library.id}, _MOST)
@@ -52,7 +53,7 @@ def link_more(row: LeasedPlacement, library: TargetLibrary) -> int:
         found = list(_each(rows, lambda more: _look(roots, more)))
         owned = row.intend_more({one.row: (PlacedBy.LINK, one.seen) for one in found})
         linked = list(_each([one for one in found if one.row in owned], lambda one: _link(roots, library, one)))
-        _sync_once([target for _, target in linked])
+        _sync_once(roots, [target for _, target in linked])
         placed = {one.row: one for one, target in linked if _is_there(one, target)}
 
     def enter(conn: Connection, settled: set[MoreRow]) -> None:
@@ -88,7 +89,7 @@ def _look(roots: OpenRoots[str], row: MoreRow) -> _Found | None:
 
 
 def _link(roots: OpenRoots[str], library: TargetLibrary, found: _Found) -> tuple[_Found, FileRef] | None:
-    target = roots.file(str(library.folder), found.row.values["target_path"], create=True)
+    target = roots.file_of_many(str(library.folder), found.row.values["target_path"])
     if target.is_taken():
         return None
     link_open(found.fd, target)
@@ -101,7 +102,8 @@ def _is_there(found: _Found, target: FileRef) -> bool:
     return there is not None and there.file == found.seen.file
 
 
-def _sync_once(targets: list[FileRef]) -> None:
+def _sync_once(roots: OpenRoots[str], targets: list[FileRef]) -> None:
     """Have the names on the disk, each folder once."""
+    roots.sync_made()
     by_folder = {target.folders: target for target in targets}
     sync(*by_folder.values())

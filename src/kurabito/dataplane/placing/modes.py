@@ -14,7 +14,7 @@ from kurabito.dataplane.errors import RootUnavailable
 from kurabito.dataplane.placing import copies
 from kurabito.dataplane.placing.placement_row import LeasedPlacement
 from kurabito.dataplane.placing.refusals import PlacementRefused, refusal_of
-from kurabito.dataplane.placing.staged import can_link_open, link, link_open, stage
+from kurabito.dataplane.placing.staged_file import can_link_open, link, link_open, stage
 from kurabito.dataplane.removal import syscalls
 from kurabito.dataplane.removal.file_refs import FileRef, FileStamp, OpenRoots, RemovalRefused, sync
 from kurabito.dataplane.removal.moves import NO_LINKS

@@ -21,6 +21,7 @@ from kurabito.protocol.leased.placements import (
     PLACED_COLUMNS,
     PLACED_VALUES,
     PlacedBy,
+    PlacementMode,
 )
 from kurabito.protocol.leased.retries import FINISH, FilingStatus
 
@@ -33,7 +34,7 @@ _NOTHING: Final = (None,) * len(PLACED_VALUES)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MoreRow:
-    """A further placement, claimed to be done together with others."""
+    """Another placement, claimed to be done together with others."""
 
     id: int
     owner: str
@@ -51,6 +52,11 @@ class LeasedPlacement(LeasedRow):
     def source_root(self) -> str:
         """The key of the folder that the source lies in."""
         return LIBRARY if self.values["source_root"] is None else SOURCE
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the row itself has the content, so that there is no source."""
+        return bool(self.values["mode"] == PlacementMode.WRITE)
 
     @property
     def leaves_trash(self) -> bool:
@@ -72,7 +78,7 @@ class LeasedPlacement(LeasedRow):
         self.write(lambda _: None, durable=durable)
 
     def claim_more(self, only: str, params: Mapping[str, Any], most: int) -> list[MoreRow]:
-        """Claim further placements, which are done at once: no thread keeps their leases."""
+        """Claim more placements, which are done at once: no thread keeps their leases."""
         owner = leases.new_owner(self.owner.partition("#")[0])
 
         def claim(conn: Connection) -> list[Row]:

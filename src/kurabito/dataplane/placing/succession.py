@@ -17,7 +17,7 @@ from kurabito.dataplane.placing import store
 from kurabito.dataplane.placing.modes import OpenSource, Placed, PlacementModes
 from kurabito.dataplane.placing.placement_row import LIBRARY, LeasedPlacement
 from kurabito.dataplane.placing.refusals import PlacementRefused
-from kurabito.dataplane.placing.staged import remove_leftovers
+from kurabito.dataplane.placing.staged_file import remove_leftovers
 from kurabito.dataplane.placing.store import Retired, TargetLibrary
 from kurabito.dataplane.removal import sidecar, successor
 from kurabito.dataplane.removal.file_refs import FileRef, FileStamp, OpenRoots, RemovalRefused
@@ -112,7 +112,7 @@ class Succession:
         """Make the new file beside the old one's name in the trash, and have the two change places."""
         placed = self._placed(names.fresh)
         if placed is None:
-            if source is None:
+            if source is None and not self._row.is_written:
                 raise PlacementRefused(ErrorCode.FILE_MISSING, path=self._row.values["source_path"])
             placed = self._modes.put(source, names.fresh)
         if old is None:
@@ -130,7 +130,8 @@ class Succession:
 
     def _take_back(self, names: Names, source: OpenSource | None) -> None:
         """Leave nothing in the trash of what did not come into its place; what was moved there stays, and is found again."""
-        if source is not None and source.file.look() is not None and self._is_old(names.old.look()):
+        is_made_again = self._row.is_written or (source is not None and source.file.look() is not None)
+        if is_made_again and self._is_old(names.old.look()):
             with suppress(FileNotFoundError):
                 unlink(names.fresh)
             sidecar.remove(names.aside)

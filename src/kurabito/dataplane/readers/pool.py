@@ -164,7 +164,7 @@ class ReaderPool(Generic[T]):
 
     @property
     def has_room(self) -> bool:
-        """True while a further question would keep some process from idling soon."""
+        """True while one more question would keep some process from idling soon."""
         return len(self._queue) < self._most
 
     def ask(self, question: tuple[Any, ...], about: T, *, turns: Hashable | None = None) -> None:

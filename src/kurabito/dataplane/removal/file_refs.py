@@ -7,7 +7,7 @@ is done through open folders, and what is found is compared with what was seen.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -146,6 +146,7 @@ class OpenRoots(Generic[K]):
     def __init__(self, folder_of: Callable[[K], Path]) -> None:
         self._folder_of = folder_of
         self._roots: dict[K, Root] = {}
+        self._with_new: dict[tuple[K, tuple[str, ...]], int] = {}
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -161,10 +162,30 @@ class OpenRoots(Generic[K]):
         root = self._root(key)
         *folders, name = check_relative(relative_path)
         if create:
-            _make_folders(root, folders)
+            for _, above in _make_folders(root, folders):
+                os.fsync(above)
         folder = os.dup(root.open_folder(folders))
         self._open.callback(os.close, folder)
         return FileRef(folder, as_name(name), root.folder, tuple(folders))
+
+    def file_of_many(self, key: K, relative_path: str) -> FileRef:
+        """As `file` with `create`; but the folders that are made are on the disk only after `sync_made`."""
+        try:
+            return self.file(key, relative_path)
+        except FileNotFoundError:
+            root = self._root(key)
+        *folders, _ = check_relative(relative_path)
+        for depth, above in _make_folders(root, folders):
+            where = key, tuple(folders[:depth])
+            if where not in self._with_new:
+                self._with_new[where] = os.dup(above)
+                self._open.callback(os.close, self._with_new[where])
+        return self.file(key, relative_path)
+
+    def sync_made(self) -> None:
+        """Have the folders on the disk that `file_of_many` made: each folder with new ones in it is synced once."""
+        while self._with_new:
+            os.fsync(self._with_new.popitem()[1])
 
     def remove_empty(self, key: K, relative_path: str) -> None:
         """Take away the folders that a file was in, as far as nothing is in them any more."""
@@ -223,7 +244,8 @@ def _is_there(root: Root, relative_path: str) -> bool:
         return False
 
 
-def _make_folders(root: Root, folders: list[str]) -> None:
+def _make_folders(root: Root, folders: list[str]) -> Iterator[tuple[int, int]]:
+    """Make the folders that are missing; the folder that each new one is in, to be synced, and how deep that lies."""
     for depth, name in enumerate(folders):
         above = root.open_folder(folders[:depth])
         mode = _PRIVATE if TRASH_FOLDER in folders[: depth + 1] else 0o777
@@ -231,4 +253,4 @@ def _make_folders(root: Root, folders: list[str]) -> None:
             os.mkdir(as_name(name), mode, dir_fd=above)
         except FileExistsError:
             continue
-        os.fsync(above)
+        yield depth, above

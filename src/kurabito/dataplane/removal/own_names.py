@@ -14,8 +14,8 @@ from typing import Final
 from kurabito.dataplane.removal import syscalls
 from kurabito.dataplane.removal.file_refs import FileRef, RemovalRefused, sync
 from kurabito.protocol.error_codes import ErrorCode
+from kurabito.protocol.terms import SECOND_NAME_DIGITS
 
-_TOKEN: Final = 8
 _LONGEST_HEAD: Final = 64
 """Names in the trash of a library are shorter. `kurabito dedupe` keeps those that files had, some as long as can be."""
 
@@ -23,7 +23,7 @@ _LONGEST_HEAD: Final = 64
 def own_name(file: FileRef) -> FileRef:
     """A name beside this one that no other program has."""
     head = file.name if len(file.name) <= _LONGEST_HEAD else ""
-    return replace(file, name=f"{head}.{secrets.token_hex(_TOKEN)}")
+    return replace(file, name=f"{head}.{secrets.token_hex(SECOND_NAME_DIGITS // 2)}")
 
 
 def drop_name(file: FileRef, other: FileRef) -> None:
@@ -41,7 +41,7 @@ def drop_name(file: FileRef, other: FileRef) -> None:
 
 
 def settle_leftovers(trash: FileRef, *others: FileRef) -> None:
-    """Take away further names that a crash left of a file in the trash; one that has no other gets its own back."""
+    """Take away other names that a crash left of a file in the trash; one that has no other gets its own back."""
     with os.scandir(trash.folder) as entries:
         names = [entry.name for entry in entries]
     for name in names:
@@ -73,4 +73,4 @@ def _give_name(file: FileRef, name: FileRef) -> None:
 
 def _is_own_name(name: str, of: FileRef) -> bool:
     head, _, token = name.rpartition(".")
-    return head == of.name and len(token) == 2 * _TOKEN and not set(token) - set("0123456789abcdef")
+    return head == of.name and len(token) == SECOND_NAME_DIGITS and not set(token) - set("0123456789abcdef")

@@ -8,4 +8,5 @@ session.py         how far the scan came
 comebacks.py       recognises files that return
 finish.py          finds what moved, what is missing and what is worth hashing
 trash_adoption.py  takes over the trash that a new library brings
+queries.py         the statements of a scan
 """

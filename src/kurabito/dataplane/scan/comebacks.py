@@ -21,7 +21,7 @@ class Comeback(Enum):
     SAME = auto()
     """The file that was there before."""
     OTHER = auto()
-    """Another one, of which nothing is known."""
+    """Another one, which is not known."""
     NONE = auto()
     """Nothing any more: it was taken away after the scan came by."""
 

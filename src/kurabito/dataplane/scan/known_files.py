@@ -56,7 +56,7 @@ def encoded_files(conn: Connection, library: int, after: str, until: str, most: 
 
 
 def differences(seen: list[Entry], known: list[Entry], back: Mapping[str, Comeback]) -> Differences:
-    """Compare what is seen with what is known of the same chunk; `back` are paths of which more is on record."""
+    """Compare what is seen with what is known of the same chunk; `back` are paths with more on record."""
     unchanged = set(known)
     paths = set(map(path_of, known))
     fresh = [entry for entry in seen if entry not in unchanged]
@@ -84,7 +84,7 @@ def store(conn: Connection, library: int, found: Differences, to_hash: set[int])
 
 
 def add(conn: Connection, library: int, files: Columns, to_hash: set[int]) -> None:
-    """Store files of which nothing is known, to be hashed where the size is one of these."""
+    """Store files that are not known, to be hashed where the size is one of these."""
     conn.run_rows(SQL.add_files, _stored(files, to_hash), {"library": library})
 
 

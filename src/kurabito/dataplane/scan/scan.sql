@@ -4,8 +4,7 @@ SELECT root_path, ignored, hash_policy,
 FROM library_roots WHERE id = :library;
 
 -- name: last_session
-SELECT id, status, total_paths, files_seen, directories_seen, bytes_seen, error_count, resume_after, error_message
-FROM scan_sessions WHERE job_id = :job ORDER BY id DESC LIMIT 1;
+SELECT {session} FROM scan_sessions WHERE job_id = :job ORDER BY id DESC LIMIT 1;
 
 -- name: begin_session
 INSERT INTO scan_sessions (job_id, library_id, total_paths, started_at)

@@ -181,7 +181,7 @@ class _Scan:
             self._after = until
 
     def _add(self, chunk: Chunk) -> None:
-        """Store a chunk of a library of which nothing is known."""
+        """Store a chunk of a library that is not known yet."""
         new = chunk.columns or Columns.of(chunk.files)
         to_hash = self._sizes.to_hash(new)
         self._session.resume_after = self._after = chunk.end

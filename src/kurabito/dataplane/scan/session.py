@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kurabito.dataplane.files.paths import shown
-from kurabito.dataplane.scan.queries import SQL
+from kurabito.dataplane.scan.queries import SESSION, SQL
 from kurabito.db import Connection
 from kurabito.protocol.enums import ScanStatus
 from kurabito.protocol.error_codes import ErrorCode
@@ -60,12 +60,21 @@ def begin(conn: Connection, job: str, library: int) -> ScanProgress:
 
 
 def _last_of(conn: Connection, job: str) -> ScanProgress | None:
-    row = conn.one(SQL.last_session, {"job": job})
-    if row is None:
+    found = conn.one(SQL.last_session, {"job": job})
+    if found is None:
         return None
-    number, status, total, files, folders, size, errors, after, unreadable = row
-    named = unreadable.split("\n") if unreadable and status == ScanStatus.RUNNING else []
-    return ScanProgress(number, ScanStatus(status), total, files, folders, size, errors, after or "", named)
+    row = SESSION.row(found)
+    return ScanProgress(
+        row.id,
+        ScanStatus(row.status),
+        row.total_paths,
+        row.files_seen,
+        row.directories_seen,
+        row.bytes_seen,
+        row.error_count,
+        row.resume_after or "",
+        row.error_message.split("\n") if row.error_message and row.status == ScanStatus.RUNNING else [],
+    )
 
 
 def mark(conn: Connection, session: ScanProgress) -> None:

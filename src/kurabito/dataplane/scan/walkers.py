@@ -35,7 +35,7 @@ _log = get_logger(__name__)
 
 
 class Walkers:
-    """The processes that help with walking: one for each further core, up to a few. They stay a while after each scan."""
+    """The processes that help with walking: one for each core but the first, up to a few. They stay a while after each scan."""
 
     def __init__(self, processes: int | None = None, *, few: int = _FEW, start: Start = _START) -> None:
         self.count = min(_MOST, len(os.sched_getaffinity(0)) - 1) if processes is None else processes

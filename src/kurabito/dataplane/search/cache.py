@@ -76,7 +76,7 @@ def recall(now: CachedFile, then: CachedFile, digests: Digests) -> Digests:
 
 
 def added_to(then: CachedFile, digests: Digests, now: CachedFile, learnt: Digests) -> tuple[CachedFile, Digests]:
-    """What is known of a folder of which only some files were looked at: the others are kept as they were."""
+    """What is known of a folder after a look at some of its files: the others are kept as they were."""
     rows = {file[0]: (file, at) for at, file in enumerate(_each(then))}
     files = len(rows)
     rows |= {file[0]: (file, files + at) for at, file in enumerate(_each(now))}

@@ -43,7 +43,7 @@ class EqualFiles(NamedTuple):
     size: int
     paths: list[str]
     copies: int
-    """How many of them are files of their own, and not further names of one."""
+    """How many of them are files of their own, and not other names of one."""
     find: Callable[[], tuple[File, ...]]
     """Gives the files themselves, which few have a use for."""
 
@@ -83,7 +83,7 @@ class _Lot:
 class Search:
     """One search. `run` gives the groups; `problems` is what could not be looked at.
 
-    `linked` takes further names of one file for duplicates too.
+    `linked` takes other names of one file for duplicates too.
     """
 
     def __init__(

@@ -16,7 +16,7 @@ class Sieve:
         self._first: dict[Hashable, int] = {}
         """The first file of each kind while it is held back, and _OPEN from then on."""
         self._links: defaultdict[Hashable, list[int]] = defaultdict(list)
-        """Further names of a first file."""
+        """Other names of a first file."""
         self._identities = identities
         self._linked = linked
 

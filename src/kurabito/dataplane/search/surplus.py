@@ -40,7 +40,7 @@ class SurplusRemoval:
 def plan(groups: Iterable[EqualFiles]) -> Iterator[SurplusRemoval]:
     """Which copy of each group stays: of the path that was given first, and of those the oldest.
 
-    Further names of the copy that stays take no room, and stay too. What lies in a trash is neither kept nor removed.
+    Other names of the copy that stays take no room, and stay too. What lies in a trash is neither kept nor removed.
     """
     for group in groups:
         files = [file for file in group.files if not _is_in_trash(file)]

@@ -25,6 +25,8 @@ from kurabito.protocol.error_codes import ErrorCode
 LENGTHS: Final = 4
 """Bytes of each of the two numbers that an answer begins with: how long its head is, and how long its picture."""
 MOST_ASKED: Final = 4096
+FACTS: Final = "facts"
+"""Asked for, and answered, in the place of a picture."""
 
 Draw = Callable[[int, Wanted, int], DrawnPicture]
 
@@ -54,7 +56,8 @@ def _decoder(media_type: MediaType) -> Draw:
     image.prepare()
     if media_type is MediaType.IMAGE:
         return image.draw_image
-    from kurabito.dataplane.thumbnails import video
+    # Before its memory is limited: what reads the tracks of a film is loaded with what draws it.
+    from kurabito.dataplane.thumbnails import media_facts, video  # noqa: F401
 
     return video.draw_video
 
@@ -78,6 +81,8 @@ def _confine(memory: int) -> None:
 
 
 def _answer(draw: Draw, fd: int, asked: dict[str, Any]) -> bytes:
+    if FACTS in asked:
+        return _facts(fd)
     wanted = Wanted(MediaType(asked["media_type"]), ThumbnailFormat(asked["format"]), asked["max_dimension"])
     try:
         picture = draw(fd, wanted, asked["pixels"])
@@ -88,6 +93,18 @@ def _answer(draw: Draw, fd: int, asked: dict[str, Any]) -> bytes:
         return _packed({"code": code, "message": "decoding it takes too much memory"})
     head = {"width": picture.width, "height": picture.height, "bytes_read": picture.bytes_read}
     return _packed(head, picture.content)
+
+
+def _facts(fd: int) -> bytes:
+    from kurabito.dataplane.thumbnails.media_facts import read_facts
+
+    try:
+        reading = read_facts(fd)
+    except ThumbnailFailed as failed:
+        return _packed({"code": failed.error_code, "message": str(failed)})
+    except MemoryError:
+        return _packed({"code": ErrorCode.THUMB_OUT_OF_MEMORY, "message": "reading it takes too much memory"})
+    return _packed({FACTS: reading.facts, "bytes_read": reading.bytes_read})
 
 
 def _packed(head: dict[str, Any], content: bytes = b"") -> bytes:

@@ -9,10 +9,17 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any, Final
 
 from kurabito.dataplane.thumbnails import decoder
-from kurabito.dataplane.thumbnails.picture import DecodeLimits, DrawnPicture, ThumbnailFailed, Wanted
+from kurabito.dataplane.thumbnails.picture import (
+    DecodeLimits,
+    DrawnPicture,
+    MediaReading,
+    ThumbnailFailed,
+    Wanted,
+)
 from kurabito.protocol.enums import MediaType
 from kurabito.protocol.error_codes import ErrorCode
 
@@ -42,12 +49,27 @@ class DecoderProcess:
 
     def draw(self, fd: int, wanted: Wanted) -> DrawnPicture:
         """The picture of an open file; raises ThumbnailFailed."""
+        asked = {
+            "media_type": wanted.media_type,
+            "format": wanted.format,
+            "max_dimension": wanted.max_dimension,
+            "pixels": self._limits.pixels,
+        }
+        head, content = self._answer_to(fd, asked)
+        return DrawnPicture(content, head["width"], head["height"], head["bytes_read"])
+
+    def read_facts(self, fd: int) -> MediaReading:
+        """What is in an open film or recording; raises ThumbnailFailed."""
+        head, _ = self._answer_to(fd, {decoder.FACTS: True})
+        return MediaReading(head[decoder.FACTS], head["bytes_read"])
+
+    def _answer_to(self, fd: int, asked: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         deadline = time.monotonic() + self._limits.seconds
         if self._conversation is None:
             self._start()
             deadline += _START
         try:
-            return self._ask(fd, wanted, deadline)
+            return self._ask(fd, asked, deadline)
         except TimeoutError:
             self.close()
             raise ThumbnailFailed(
@@ -88,14 +110,8 @@ class DecoderProcess:
         theirs.close()
         self._conversation = ours
 
-    def _ask(self, fd: int, wanted: Wanted, deadline: float) -> DrawnPicture:
+    def _ask(self, fd: int, asked: Mapping[str, Any], deadline: float) -> tuple[dict[str, Any], bytes]:
         assert self._conversation is not None
-        asked = {
-            "media_type": wanted.media_type,
-            "format": wanted.format,
-            "max_dimension": wanted.max_dimension,
-            "pixels": self._limits.pixels,
-        }
         socket.send_fds(self._conversation, [json.dumps(asked).encode()], [fd])
         lengths = self._read(2 * decoder.LENGTHS, deadline)
         head_size = int.from_bytes(lengths[: decoder.LENGTHS], "big")
@@ -105,7 +121,7 @@ class DecoderProcess:
         head: dict[str, Any] = json.loads(self._read(head_size, deadline))
         if "code" in head:
             raise ThumbnailFailed(ErrorCode(head["code"]), head["message"])
-        return DrawnPicture(self._read(size, deadline), head["width"], head["height"], head["bytes_read"])
+        return head, self._read(size, deadline)
 
     def _read(self, size: int, deadline: float) -> bytes:
         assert self._conversation is not None

@@ -31,7 +31,7 @@ _DEVIATION: Final = 5
 def prepare() -> None:
     """Set libvips up for a process that draws one picture at a time from files that cannot be trusted."""
     pyvips.cache_set_max(0)
-    # Only formats that media come in. Others read foreign files by themselves, or are hardly ever tested.
+    # Only formats that media come in. Others read foreign files on their own, or are hardly ever tested.
     pyvips.operation_block_set("VipsForeignLoad", True)
     for name in _LOADERS:
         pyvips.operation_block_set(f"VipsForeignLoad{name}", False)

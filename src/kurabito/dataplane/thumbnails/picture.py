@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from kurabito.errors import KurabitoError
 from kurabito.protocol.enums import MediaType, ThumbnailFormat
@@ -25,6 +27,16 @@ class DrawnPicture:
     content: bytes
     width: int
     height: int
+    bytes_read: int
+    """How much of the source was read for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MediaReading:
+    """What is in a film or a recording."""
+
+    facts: Mapping[str, Any]
+    """As the protocol names them."""
     bytes_read: int
     """How much of the source was read for it."""
 

@@ -28,15 +28,7 @@ class ThumbnailSource:
     @contextmanager
     def opened(self) -> Iterator[int]:
         """A descriptor for reading it; raises ThumbnailFailed, at the end too when it changed meanwhile."""
-        try:
-            with Root(Path(self.root)) as root:
-                fd = root.open_file(self.relative_path)
-        except PathEscapes as problem:
-            raise ThumbnailFailed(ErrorCode.PATH_ESCAPES, str(problem)) from None
-        except RootUnavailable as problem:
-            raise ThumbnailFailed(ErrorCode.ROOT_UNAVAILABLE, str(problem)) from None
-        except OSError as problem:
-            raise _unreadable(problem) from None
+        fd = _open(self.root, self.relative_path)
         try:
             self._check(fd)
             yield fd
@@ -52,6 +44,28 @@ class ThumbnailSource:
             raise ThumbnailFailed(ErrorCode.FILE_CHANGED, "it changed since its thumbnail was asked for")
         if not found.st_size:
             raise ThumbnailFailed(ErrorCode.THUMB_EMPTY, "it has no content")
+
+
+def look_at(root: str, relative_path: str) -> tuple[int, int]:
+    """Size and mtime of a file as it lies there; raises ThumbnailFailed."""
+    fd = _open(root, relative_path)
+    try:
+        found = os.fstat(fd)
+    finally:
+        os.close(fd)
+    return found.st_size, found.st_mtime_ns
+
+
+def _open(root: str, relative_path: str) -> int:
+    try:
+        with Root(Path(root)) as opened:
+            return opened.open_file(relative_path)
+    except PathEscapes as problem:
+        raise ThumbnailFailed(ErrorCode.PATH_ESCAPES, str(problem)) from None
+    except RootUnavailable as problem:
+        raise ThumbnailFailed(ErrorCode.ROOT_UNAVAILABLE, str(problem)) from None
+    except OSError as problem:
+        raise _unreadable(problem) from None
 
 
 def _unreadable(problem: OSError) -> ThumbnailFailed:

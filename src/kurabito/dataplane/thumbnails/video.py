@@ -24,15 +24,15 @@ _FORMATS: Final = (
     "asf,avi,av1,dv,flv,gxf,h264,hevc,ivf,m4v,matroska,mov,mpeg,mpegts,mpegvideo,mxf,nsv,nut,obu,ogg,rm,vc1,webm,wtv"
 )
 # Playlists are not among them, and nothing else may be opened: a file must not have us read another one.
-_OPTIONS: Final = {"format_whitelist": _FORMATS, "protocol_whitelist": "none"}
-_BUFFER: Final = 1 << 16
+OPTIONS: Final = {"format_whitelist": _FORMATS, "protocol_whitelist": "none"}
+BUFFER: Final = 1 << 16
 _MOST_PACKETS: Final = 2000
 """A decoder that gave no picture after so many packets gives none at this place."""
 _LOWEST_HD: Final = 720
 _KNOWN_CODINGS: Final = frozenset(int(coding) for coding in Colorspace)
 
 
-class _Counted:
+class CountedFile:
     """The file, with how much of it was read."""
 
     def __init__(self, fd: int) -> None:
@@ -53,12 +53,12 @@ class _Counted:
 
 def draw_video(fd: int, wanted: Wanted, most_pixels: int) -> DrawnPicture:
     """The thumbnail of a video; raises ThumbnailFailed."""
-    file = _Counted(fd)
+    file = CountedFile(fd)
     try:
-        with av.open(file, mode="r", options=_OPTIONS, buffer_size=_BUFFER, metadata_errors="replace") as container:
+        with av.open(file, mode="r", options=OPTIONS, buffer_size=BUFFER, metadata_errors="replace") as container:
             image = _telling_frame(container, _stream_of(container), wanted.max_dimension, most_pixels)
     except (FFmpegError, ValueError, EOFError) as problem:
-        raise _explained(problem) from None
+        raise explained(problem) from None
     return encoded(image, wanted, file.bytes_read)
 
 
@@ -126,7 +126,8 @@ def _drawn(frame: Any, stream: Any, side: int) -> Any:
     return image.rot(f"d{-frame.rotation % 360}") if frame.rotation % 90 == 0 else image
 
 
-def _explained(problem: Exception) -> ThumbnailFailed:
+def explained(problem: Exception) -> ThumbnailFailed:
+    """Why a file cannot be read, as a code."""
     # The second is said of a format that is not on our list.
     if isinstance(problem, InvalidDataError | ArgumentError):
         return ThumbnailFailed(ErrorCode.THUMB_UNKNOWN_FORMAT, "it is no video of a kind that can be decoded")

@@ -76,7 +76,7 @@ def _settle_library(cells: Cells) -> list[str]:
 
 
 def unknown_folder(library_id: Any) -> str:
-    """The folder of a library of which none is known: one that is not there."""
+    """The folder of a library whose own is not known: one that does not exist."""
     return f"/unknown/earlier-library-{library_id}"
 
 

@@ -30,7 +30,7 @@ class TakenTable:
     carried: int
     """Rows that are in our table now."""
     kept: int
-    """Rows of `kept_in`: those that could not be carried over, and those of which something could not."""
+    """Rows of `kept_in`: those that could not be carried over, and those that lost a part."""
     kept_in: str | None
     reasons: tuple[str, ...]
     stays: bool

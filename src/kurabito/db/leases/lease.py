@@ -36,7 +36,7 @@ def claim(
 ) -> list[Row]:
     """Take up to `limit` claimable rows for `lease` microseconds; the columns that the spec returns.
 
-    `only` is a further condition that narrows what may be claimed. `candidates` selects the keys where the table needs more
+    `only` is another condition, which narrows what may be claimed. `candidates` selects the keys where the table needs more
     than conditions and an order; on PostgreSQL it must lock the rows it selects and skip locked ones. `then` (PostgreSQL
     only) is SQL that the same statement runs on what it took, which it knows as `taken`.
     """
@@ -51,7 +51,7 @@ def heartbeat(
 ) -> Lost:
     """Renew the leases of rows, each `(key, owner, *values)`; the (key, owner) of those that are no longer owned.
 
-    An expired lease that is not recovered yet may be renewed. `columns` are further columns to write; in their SQL
+    An expired lease that is not recovered yet may be renewed. `columns` are more columns to write; in their SQL
     `:name` is the row's value for a name in `given`.
     """
     renewed = {

@@ -41,7 +41,7 @@ class LeaseSpec:
     """A condition that tells which running rows hold a lease; all of them when None."""
     on_claim: Columns = field(default_factory=dict)
     on_recover: Columns = field(default_factory=dict)
-    """Further columns and their SQL; `:error` is the recovery message."""
+    """More columns and their SQL; `:error` is the recovery message."""
     released_becomes: str = ""
     """What the state of a row becomes that its owner gives back; as that of a stale row when empty."""
     on_release: Columns = field(default_factory=dict)
@@ -72,7 +72,7 @@ class LeaseSpec:
         return f"{self.is_running} AND {self.leased}" if self.leased else self.is_running
 
     def claimable_if(self, only: str) -> str:
-        """The condition that a row may be claimed, of those that a further condition names; of all when that is empty."""
+        """The condition that a row may be claimed, among those that another condition names; among all when that is empty."""
         return f"{self.claimable} AND {only}" if only else self.claimable
 
     def check(self, path: str, columns: Columns) -> None:

@@ -17,7 +17,7 @@ from psycopg import errors as pg
 from kurabito.clock import Clock
 from kurabito.db.port import Connection, Dialect, Row
 from kurabito.db.postgres.connection import PostgresConnection
-from kurabito.db.postgres.listen import NotificationListener
+from kurabito.db.postgres.listener import NotificationListener
 from kurabito.db.postgres.poll import Poller
 from kurabito.db.postgres.pool import Pool
 from kurabito.db.postgres.sessions import direct, is_pooled, reachable, where

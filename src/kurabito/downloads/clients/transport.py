@@ -62,6 +62,11 @@ class Calls:
             raise self.odd(response) from None
 
 
+def check_url(url: str) -> None:
+    """Raises ConfigError unless a program can be at this URL."""
+    _parsed(url)
+
+
 def _parsed(url: str) -> httpx2.URL:
     try:
         parsed = httpx2.URL(url)

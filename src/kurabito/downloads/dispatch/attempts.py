@@ -11,13 +11,23 @@ from typing import Any, Final, NamedTuple
 
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
+from kurabito.db.rows import ColumnList
 from kurabito.downloads.items import Owner
 from kurabito.downloads.reasons import DownloadReason, said_by
 from kurabito.downloads.states import CleanupKind, Outcome, Status
 from kurabito.modules.services import Service
 from kurabito.reasons import Reason, read_reason
 
-_SQL: Final = Queries("kurabito.downloads.dispatch", "attempts.sql")
+_CLEANUP: Final = ColumnList(
+    "attempt.id, attempt.hash, attempt.owed, attempt.download_id, download.status, link.url, attempt.save_path, "
+    """EXISTS (SELECT 1 FROM downloads AS other
+               WHERE other.hash = attempt.hash AND other.module_id = attempt.module_id
+                   AND other.status IN ('downloading', 'completed', 'downloader_error')
+                   AND other.forgotten_at IS NULL AND other.given_back_at IS NULL) AS is_kept, """
+    "EXISTS (SELECT 1 FROM downloads AS other WHERE other.link_id = download.link_id AND other.status = 'pending') AS waits, "
+    "attempt.missed_polls"
+)
+_SQL: Final = Queries("kurabito.downloads.dispatch", "attempts.sql", cleanup=_CLEANUP)
 
 GOOD_POLLS: Final = 2
 """So many polls in a row have to agree that something is gone."""
@@ -194,20 +204,18 @@ def pending_cleanups(conn: Connection, module_id: int) -> list[PendingCleanup]:
     """The cleanups that are still to be done at a downloader."""
     return [
         PendingCleanup(
-            attempt_id,
-            hash_,
-            CleanupKind(kind),
-            download_id,
-            Status(status),
-            url,
-            save_path,
-            bool(kept),
-            bool(waits),
-            missed,
+            row.id,
+            row.hash,
+            CleanupKind(row.owed),
+            row.download_id,
+            Status(row.status),
+            row.url,
+            row.save_path,
+            bool(row.is_kept),
+            bool(row.waits),
+            row.missed_polls,
         )
-        for attempt_id, hash_, kind, download_id, status, url, save_path, kept, waits, missed in conn.all(
-            _SQL.pending_cleanups, {"module_id": module_id}
-        )
+        for row in map(_CLEANUP.row, conn.all(_SQL.pending_cleanups, {"module_id": module_id}))
     ]
 
 

@@ -89,13 +89,7 @@ RETURNING module_id;
 
 -- name: pending_cleanups
 -- While a download of the same link is on its way, nothing is taken away: it may be on its way to the same place.
-SELECT attempt.id, attempt.hash, attempt.owed, attempt.download_id, download.status, link.url, attempt.save_path,
-       EXISTS (SELECT 1 FROM downloads AS other
-               WHERE other.hash = attempt.hash AND other.module_id = attempt.module_id
-                   AND other.status IN ('downloading', 'completed', 'downloader_error')
-                   AND other.forgotten_at IS NULL AND other.given_back_at IS NULL) AS is_kept,
-       EXISTS (SELECT 1 FROM downloads AS other WHERE other.link_id = download.link_id AND other.status = 'pending') AS waits,
-       attempt.missed_polls
+SELECT {cleanup}
 FROM dispatch_attempts AS attempt JOIN downloads AS download ON download.id = attempt.download_id
 JOIN anime_links AS link ON link.id = download.link_id
 WHERE attempt.module_id = :module_id AND attempt.owed IS NOT NULL AND attempt.outcome <> 'sent'

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from kurabito.db import Connection
-from kurabito.downloads.dispatch import attempts, pending
+from kurabito.downloads.dispatch import attempts, outbox
 from kurabito.downloads.dispatch import save_path as places
 from kurabito.downloads.dispatch.attempts import DispatchRound
+from kurabito.downloads.dispatch.outbox import DownloadRequest, Ending
 from kurabito.downloads.dispatch.outcomes import AnswerOutcome, hash_of, outcome_of
-from kurabito.downloads.dispatch.pending import DownloadRequest, Ending
 from kurabito.downloads.dispatch.remote import OfferReply
 from kurabito.downloads.dispatch.room import no_room
 from kurabito.downloads.items import DownloadItem, DownloadItemResult, Owner
@@ -53,8 +53,8 @@ def prepare(
 
     They go below `root`, where so many bytes are `free`; None is not known.
     """
-    wanted = pending.requests(conn, (request.id for request in requests))
-    pending.touch(conn, (request.id for request in wanted))
+    wanted = outbox.requests(conn, (request.id for request in requests))
+    outbox.touch(conn, (request.id for request in wanted))
     by_url: dict[str, list[DownloadRequest]] = defaultdict(list)
     for request in wanted:
         by_url[request.url].append(request)
@@ -66,7 +66,7 @@ def prepare(
     if free is not None:
         # What may be there already needs no room.
         new = {url: of_url for url, of_url in by_url.items() if of_url[0].id not in earlier.doubtful}
-        no_room_for = _without_room(new, free - pending.promised(conn))
+        no_room_for = _without_room(new, free - outbox.promised(conn))
     if no_room_for:
         unsent = [{"id": one, "outcome": Outcome.UNREACHABLE, "reason": why} for one, why in no_room_for.items()]
         attempts.record_answers(conn, service.id, unsent)
@@ -125,14 +125,14 @@ def settle(
                 {"id": request.id, "hash": known, "module_id": service.id, "save_path": save_path, "owner": owner}
             )
     # What another link brought there lies where that one put it.
-    held = pending.held(conn, (row["hash"] for row in accepted))
+    held = outbox.held(conn, (row["hash"] for row in accepted))
     for row in accepted:
         if (first := held.get(row["hash"])) is not None and first["module_id"] == service.id:
             row["save_path"] = first["save_path"]
-    taken = pending.accept(conn, accepted) if accepted else set()
+    taken = outbox.accept(conn, accepted) if accepted else set()
     attempts.look_elsewhere(conn, service.id, accepted)
     if unnamed:
-        pending.conclude(conn, unnamed)
+        outbox.conclude(conn, unnamed)
     unwanted = {row["id"] for row in accepted} - taken
     attempts.record_answers(
         conn,

@@ -20,11 +20,11 @@ from kurabito.catalog.linker import lock_catalog
 from kurabito.clock import SECOND
 from kurabito.db import Connection, Database
 from kurabito.downloads import download_files, store
-from kurabito.downloads.dispatch import attempts, batches, pending
+from kurabito.downloads.dispatch import attempts, batches, outbox
 from kurabito.downloads.dispatch.attempts import DispatchRound
 from kurabito.downloads.dispatch.batches import Batch
 from kurabito.downloads.dispatch.locks import DownloaderLocks
-from kurabito.downloads.dispatch.pending import DownloadRequest, Ending
+from kurabito.downloads.dispatch.outbox import DownloadRequest, Ending
 from kurabito.downloads.dispatch.remote import Downloaders, OfferReply
 from kurabito.downloads.dispatch.room import Room
 from kurabito.downloads.grabber import Grabber
@@ -90,7 +90,7 @@ class DownloadDispatcher:
         if unknown := by_type.pop(None, []):
             no_type = because(DownloadReason.NO_TYPE)
             unsent = [Ending(request.id, Status.NO_DOWNLOADER, no_type) for request in unknown]
-            await self._database.write(lambda conn: pending.conclude(conn, unsent))
+            await self._database.write(lambda conn: outbox.conclude(conn, unsent))
         async with asyncio.TaskGroup() as group:
             for kind, of_kind in by_type.items():
                 if kind is not None:
@@ -181,9 +181,9 @@ class DownloadDispatcher:
 def _begin(conn: Connection, download_ids: Sequence[int]) -> list[DownloadRequest]:
     """What is still to be sent of a task. What a downloader has already, for another link, is only joined."""
     attempts.abandon(conn, download_ids)
-    requests = pending.requests(conn, download_ids)
-    pending.touch(conn, (request.id for request in requests))
-    held = pending.held(conn, (request.hash for request in requests if request.hash is not None))
+    requests = outbox.requests(conn, download_ids)
+    outbox.touch(conn, (request.id for request in requests))
+    held = outbox.held(conn, (request.hash for request in requests if request.hash is not None))
     joining = {
         request.id: {**known, "id": request.id}
         for request in requests
@@ -200,7 +200,7 @@ def _begin(conn: Connection, download_ids: Sequence[int]) -> list[DownloadReques
         attempts.record_answers(conn, module_id, joined)
         attempts.look_elsewhere(conn, module_id, of_module)
     if joining:
-        pending.join_held(conn, list(joining.values()))
+        outbox.join_held(conn, list(joining.values()))
         download_files.share(conn, joining)
     return [request for request in requests if request.id not in joining]
 
@@ -237,7 +237,7 @@ def _give_up(
             ended.append(Ending(request.id, Status.NO_DOWNLOADER, why, retry_in))
     for module_id, of_module in lost.items():
         attempts.record_answers(conn, module_id, of_module)
-    pending.conclude(conn, ended)
+    outbox.conclude(conn, ended)
     if failed:
         grabber.take_next(conn, failed)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kurabito.catalog.download_types import DownloadType
-from kurabito.downloads.dispatch.pending import DownloadRequest
+from kurabito.downloads.dispatch.outbox import DownloadRequest
 from kurabito.downloads.items import DownloadItemResult, ItemStatus
 from kurabito.downloads.reasons import DownloadReason, because, by_problem, in_its_words
 from kurabito.downloads.states import CleanupKind, Outcome

@@ -102,8 +102,8 @@ class DownloadScheduler:
         self._tasks = tasks
         self._cleanup = cleanup
         self._interval = interval
-        self._elsewhere = elsewhere
-        self._dead = dead
+        self.elsewhere = elsewhere
+        self.dead = dead
 
     def join(self, registry: Registry) -> None:
         """Have downloaders polled, one round at a time."""
@@ -128,6 +128,10 @@ class DownloadScheduler:
             offline=sum(change is None for change in changes),
             changed=sum(change or 0 for change in changes),
         )
+
+    async def poll_one(self, service: Service) -> None:
+        """Ask one downloader now: its downloads are being looked at."""
+        await self._poll(service)
 
     async def _poll(self, service: Service) -> int | None:
         """Ask one downloader; how many downloads changed, None when it does not answer."""
@@ -177,8 +181,8 @@ class DownloadScheduler:
         _leave(conn, _SQL.switched_off, DownloadReason.SWITCHED_OFF)
         attempts.abandon_old(conn, _STUCK)
         self._tasks.dispatch(conn, recovery.requeue_due(conn), DispatchCause.TRIED_AGAIN)
-        if self._elsewhere is not None:
-            age = {"age": self._elsewhere // timedelta(microseconds=1)}
+        if self.elsewhere is not None:
+            age = {"age": self.elsewhere // timedelta(microseconds=1)}
             stalled = [found for (found,) in conn.all(_SQL.stalled, age)]
             away = [found for (found,) in conn.all(_SQL.away, age)]
             left = store.send_elsewhere(conn, stalled, because(DownloadReason.STOOD_STILL), has_stalled=True)
@@ -188,8 +192,8 @@ class DownloadScheduler:
     def _replace_failed(self, conn: Connection) -> None:
         """Give up what is dead, and take another release of everything that failed at a downloader."""
         lock_catalog(conn)
-        if self._dead is not None:
-            self._tasks.clear(conn, give_up_dead(conn, self._dead))
+        if self.dead is not None:
+            self._tasks.clear(conn, give_up_dead(conn, self.dead))
         if failed := blocklist.unnoticed(conn):
             self._grabber.take_next(conn, failed)
 
@@ -277,6 +281,7 @@ def _mistaken(conn: Connection, completed: Iterable[int]) -> dict[int, dict[str,
 
 
 def _mark_unreachable(conn: Connection, module_id: int, reason: Reason[DownloadReason]) -> int:
+    conn.run(_SQL.missed, {"module_id": module_id})
     return conn.run(_SQL.mark_unreachable, {"module_id": module_id, "reason": reason.stored()})
 
 

@@ -61,7 +61,10 @@ WHERE downloads.id = CAST(given.value ->> 'id' AS bigint)
     AND coalesce(downloads.status, '') IN ('downloading', 'downloader_error');
 
 -- name: seen
-UPDATE service_modules SET last_seen_at = :now WHERE module_id = :module_id;
+UPDATE service_modules SET last_seen_at = :now, unreachable_since = NULL WHERE module_id = :module_id;
+
+-- name: missed
+UPDATE service_modules SET unreachable_since = coalesce(unreachable_since, :now) WHERE module_id = :module_id;
 
 -- name: stalled
 -- What is the user's may stand still for as long as the user likes.

@@ -33,24 +33,27 @@ class GroupOffer:
     """Of the newest release."""
     series: str
     """The show, as that release names it."""
+    season: int
+    """Each season is followed for itself."""
 
 
 def offers(found: Iterable[FoundRelease]) -> list[GroupOffer]:
     """The groups, the one that released most recently first; those that release in several ways are listed for each."""
-    ways: dict[tuple[str, str, int | None, tuple[str, ...]], list[FoundRelease]] = defaultdict(list)
+    ways: dict[tuple[str, int, str, int | None, tuple[str, ...]], list[FoundRelease]] = defaultdict(list)
     for one in found:
         release = one.release
         if release is None or release.group is None or not release.episodes:
             continue
         show = one.series.title if one.series else release.names[0].shown
-        ways[show, release.group.folded, release.resolution, release.languages].append(one)
-    listed = [_offer(show, releases) for (show, *_), releases in ways.items()]
+        season = one.series.season if one.series else release.season or 1
+        ways[show, season, release.group.folded, release.resolution, release.languages].append(one)
+    listed = [_offer(show, season, releases) for (show, season, *_), releases in ways.items()]
     return sorted(
         listed, key=lambda one: (one.last_at is None, -(one.last_at.timestamp() if one.last_at else 0), -one.releases)
     )
 
 
-def _offer(show: str, releases: list[FoundRelease]) -> GroupOffer:
+def _offer(show: str, season: int, releases: list[FoundRelease]) -> GroupOffer:
     days = sorted(one.item.pub_date for one in releases if one.item.pub_date is not None)
     newest = max(releases, key=lambda one: one.item.pub_date.timestamp() if one.item.pub_date else 0.0)
     release = newest.release
@@ -67,6 +70,7 @@ def _offer(show: str, releases: list[FoundRelease]) -> GroupOffer:
         key=newest.key,
         title=newest.item.title,
         series=show,
+        season=season,
     )
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Final
 
 from kurabito.catalog import links, series
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.linker import link_found, lock_catalog
+from kurabito.catalog.matching.decision import decide_series
 from kurabito.catalog.series import Series
 from kurabito.catalog.states import SeriesState
 from kurabito.db import Connection, Database
@@ -18,12 +21,16 @@ from kurabito.downloads.search.decisions import FoundRelease
 from kurabito.downloads.search.grab import ReleaseGrabs
 from kurabito.downloads.search.service import ReleaseSearch
 from kurabito.downloads.wanted import store as wanted
+from kurabito.feeds import subscription_store
 from kurabito.feeds.errors import SubscriptionConflict
 from kurabito.feeds.preferences import Preferences
 from kurabito.feeds.service import Subscriptions
 from kurabito.feeds.subscriptions import StartWith, Subscription, SubscriptionSettings
 from kurabito.indexers.service import Indexers
 from kurabito.metadata import records
+
+_WAIT_MINUTES: Final = 24 * 60
+"""The feed of a show has every group: others wait so long for the one that was chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +54,7 @@ class ShowFollower:
         grabs: ReleaseGrabs,
         indexers: Indexers,
         subscriptions: Subscriptions,
+        fill_in: Callable[[], Awaitable[object]],
     ) -> None:
         self._database = database
         self._catalog = catalog
@@ -54,6 +62,7 @@ class ShowFollower:
         self._grabs = grabs
         self._indexers = indexers
         self._subscriptions = subscriptions
+        self._fill_in = fill_in
 
     async def follow(
         self, key: str, standby_key: str | None = None, silent_days: int = standby.SILENT_DAYS
@@ -68,6 +77,7 @@ class ShowFollower:
         liked = _liked(found, other)
         await self._database.write(lambda conn: profiles.set_own(conn, show.id, liked))
         followed = await self._catalog.change(show.id, {"state": SeriesState.FOLLOWED})
+        followed = await self._with_record(followed)
         first = await self._subscribe(found, followed)
         if first is None:
             await self._database.write(lambda conn: wanted.set_series_automatic(conn, show.id, True))
@@ -77,6 +87,21 @@ class ShowFollower:
             known, own = first.id, second.id
             await self._database.write(lambda conn: standby.stand_by(conn, own, known, silent_days))
         return FollowedShow(series=followed, subscription=first, standby=second)
+
+    async def _with_record(self, show: Series) -> Series:
+        """Give the show its record, where it is clear which, and have its episodes known: they are wanted from now on."""
+
+        def write(conn: Connection) -> Series:
+            lock_catalog(conn)
+            if show.metadata_id is None:
+                decide_series(conn, after=show.id - 1, limit=1)
+            wanted.expect(conn)
+            return series.find(conn, show.id)
+
+        known = await self._database.write(write)
+        if known.metadata_id is not None:
+            await self._fill_in()
+        return known
 
     async def _series_of(self, found: FoundRelease) -> Series:
         if found.series is not None:
@@ -89,7 +114,7 @@ class ShowFollower:
             link = links.find(conn, link_ids[0])
             if link.question_id is not None:
                 raise GrabRefused(
-                    "it is not sure which show this release is of; answer the question on the page Needs you"
+                    "it is not sure which show this release is of; answer the question on the page Matches"
                 )
             return series.find(conn, link.series_id)
 
@@ -105,16 +130,19 @@ class ShowFollower:
             return None
         settings = SubscriptionSettings(
             name=f"{show.title} · {group}"[:200],
-            url=feed,
-            series_id=show.id,
+            url=feed.url,
+            # What a search finds may be of another season: which, its title says.
+            series_id=show.id if feed.is_of_show else None,
             is_enabled=is_enabled,
             allows_private=(await self._indexers.get(found.indexer_id)).settings.allows_private,
         )
         try:
-            return await self._subscriptions.create(settings, StartWith.MISSING)
+            made = await self._subscriptions.create(settings, StartWith.MISSING)
+            await self._database.write(lambda conn: subscription_store.follow_for(conn, made.id, show.id))
+            return made
         except SubscriptionConflict:
             # Its feed is followed already, which is all that was asked for.
-            return await self._subscriptions.by_url(feed)
+            return await self._subscriptions.by_url(feed.url)
 
 
 def _liked(found: FoundRelease, other: FoundRelease | None) -> ReleasePreferences:
@@ -123,7 +151,8 @@ def _liked(found: FoundRelease, other: FoundRelease | None) -> ReleasePreference
     groups = tuple(dict.fromkeys(one.group.shown for one in releases if one.group is not None))
     resolutions = tuple(dict.fromkeys(one.resolution for one in releases if one.resolution is not None))
     languages = tuple(dict.fromkeys(language for one in releases for language in one.languages))
-    return ReleasePreferences(preferred=Preferences(groups=groups, languages=languages, resolutions=resolutions))
+    preferred = Preferences(groups=groups, languages=languages, resolutions=resolutions)
+    return ReleasePreferences(preferred=preferred, wait_minutes=_WAIT_MINUTES)
 
 
 def _mikan_id(conn: Connection, show: Series) -> int | None:

@@ -94,9 +94,9 @@ class DownloaderHealths:
 
 
 def downloader_health(service: Service, waiting: int, *, now: datetime, interval: timedelta) -> DownloaderHealth:
-    """The health of a downloader: unreachable while downloads wait for it, or after it missed several polls."""
+    """The health of a downloader: unreachable after a poll that it missed, or when it was not polled for long."""
     if not service.is_enabled:
         return DownloaderHealth.DISABLED
     silent_since = now - interval * _MISSED_POLLS - _GRACE
-    is_silent = waiting > 0 or service.last_seen_at < silent_since
+    is_silent = waiting > 0 or service.unreachable_since is not None or service.last_seen_at < silent_since
     return DownloaderHealth.UNREACHABLE if is_silent else DownloaderHealth.HEALTHY

@@ -6,10 +6,12 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
 from kurabito.db import Database
+from kurabito.downloads.dispatch.in_process import FindOurs
 from kurabito.downloads.paths.probes import is_there, leave, new_probe, take_away
 from kurabito.http.errors import BadAnswer, BadStatus
 from kurabito.modules import services
@@ -57,10 +59,11 @@ class PathReport:
 class PathTests:
     """Tests the paths of downloaders; `root` is the folder for downloads, as the core sees it."""
 
-    def __init__(self, database: Database, calls: ServiceCalls, root: Path) -> None:
+    def __init__(self, database: Database, calls: ServiceCalls, root: Path, ours: FindOurs = lambda _: None) -> None:
         self._database = database
         self._calls = calls
         self._root = root
+        self._ours = ours
 
     async def run(self, module_id: int) -> PathReport:
         """Test one downloader; raises ModuleNotFound, or OutboundError when it does not answer."""
@@ -91,6 +94,8 @@ class PathTests:
         return leave(self._root, name)
 
     async def _ask(self, service: Service, question: dict[str, Any]) -> dict[str, Any]:
+        if self._ours(service.registration.instance_id) is not None:
+            return await asyncio.to_thread(_seen_here, question)
         answer = await self._calls.post(service, _PATH, question)
         if not isinstance(answer, dict):
             raise BadAnswer(f"{service.registration.service_name} did not say what it sees")
@@ -103,6 +108,26 @@ class PathTests:
         code = _code_of(by_downloader, by_core) if "status" not in known else PathReason.NO_TEST
         reason = Reason(code, {"downloader": name, "core_folder": here, "downloader_folder": there, **known})
         return PathReport(here, there, by_downloader, by_core, reason)
+
+
+def _seen_here(question: dict[str, Any]) -> dict[str, Any]:
+    """The answer for a program that this process speaks to: what can be seen of its folder from here.
+
+    One on another machine has folders that are not here, so nothing can be said about them.
+    """
+    folder = Path(question["folder"])
+    if not folder.is_dir():
+        raise BadStatus("the folder is not on this machine", HTTPStatus.NOT_FOUND)
+    if (gone := question.get("removes")) is not None:
+        take_away(folder, gone)
+        return {}
+    problem = leave(folder, question["writes"])
+    sees = question["sees"]
+    return {
+        "is_seen": None if sees is None else is_there(folder, sees),
+        "is_written": problem is None,
+        "problem": problem,
+    }
 
 
 def _code_of(by_downloader: bool | None, by_core: bool | None) -> PathReason:

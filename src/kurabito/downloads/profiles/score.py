@@ -98,9 +98,34 @@ class Rated(Protocol):
 def score(release: Rated, liked: Preferences) -> Score:
     """What a release is worth."""
     worth = steps(liked)
+    parts = [
+        ScorePart(name, places * worth[name], what) for name, places, what in _places(release, liked) if places > 0
+    ]
+    parts += [ScorePart(ScoreName.TERM, one.points, one.text) for one in liked.terms if _has(release.title, *one)]
+    return Score(sum(part.points for part in parts), tuple(parts))
+
+
+def is_first_choice(release: Rated, liked: Preferences) -> bool:
+    """Whether no better one can come, but for a newer version: it is at the top of every list, which names groups and resolutions."""
+    most = {
+        ScoreName.GROUP: len(liked.groups),
+        ScoreName.LANGUAGE: len(liked.languages),
+        ScoreName.RESOLUTION: len(liked.resolutions),
+        ScoreName.SOURCE: len(liked.sources),
+        ScoreName.CODEC: len(liked.codecs),
+        ScoreName.AUDIO: len(liked.audio),
+    }
+    if not liked.groups or not liked.resolutions:
+        return False
+    is_top = all(places == most[name] for name, places, _ in _places(release, liked) if name in most)
+    return is_top and all(_has(release.title, *one) for one in liked.terms if one.points > 0)
+
+
+def _places(release: Rated, liked: Preferences) -> list[tuple[ScoreName, int, str]]:
+    """How many places from the end of each list the release is, and by what."""
     video, audio = _said(release.title) if liked.codecs or liked.audio else ((), ())
     groups = [Name.of(group).folded for group in liked.groups]
-    found = [
+    return [
         (ScoreName.GROUP, *_place([release.group or ""], groups)),
         (ScoreName.LANGUAGE, *_place(release.languages, liked.languages)),
         (ScoreName.RESOLUTION, *_height(release.resolution, liked.resolutions)),
@@ -109,9 +134,6 @@ def score(release: Rated, liked: Preferences) -> Score:
         (ScoreName.AUDIO, *_place(_folded(audio), _folded(map(_called, liked.audio)))),
         (ScoreName.VERSION, min(release.version, _MOST_VERSIONS) - 1, f"v{release.version}"),
     ]
-    parts = [ScorePart(name, places * worth[name], what) for name, places, what in found if places > 0]
-    parts += [ScorePart(ScoreName.TERM, one.points, one.text) for one in liked.terms if _has(release.title, *one)]
-    return Score(sum(part.points for part in parts), tuple(parts))
 
 
 def steps(liked: Preferences) -> dict[ScoreName, int]:

@@ -4,9 +4,9 @@
 
 decisions.py      what would become of each result, and why
 service.py        searches, and remembers what was found until it is grabbed
-running.py        searches that a page follows while the answers come
+live_searches.py  searches that a page follows while the answers come
 names.py          by which names a series is searched for
-pasted.py         a magnet link, torrent file, page or feed that is pasted into the search
+pasted_links.py   a magnet link, torrent file, page or feed that is pasted into the search
 grab.py           downloads what a person picks
 links.py          the link of a result without the key in it
 """

@@ -18,14 +18,15 @@ from kurabito.catalog.series import Series
 from kurabito.catalog.states import EpisodeState, FilterReason, SeriesState
 from kurabito.db import Connection, Queries
 from kurabito.downloads.blocklist import store as blocklist
-from kurabito.downloads.choice import DEFAULT, CurrentDownload, ReleaseOption, ReleasePreferences, choose
+from kurabito.downloads.choice import DEFAULT, ChoiceReason, CurrentDownload, ReleaseOption, ReleasePreferences, choose
 from kurabito.downloads.filters import store as filter_rules
 from kurabito.downloads.filters.engine import FilterEngine, Links
 from kurabito.downloads.profiles.score import Score, UnwantedReason, score
-from kurabito.downloads.release_options import current_downloads, preferences_of
+from kurabito.downloads.release_options import current_downloads, kept_files, preferences_of
 from kurabito.downloads.states import Status
 from kurabito.feeds.raw_items import RawReason, clean
 from kurabito.indexers.port import IndexerItem
+from kurabito.protocol.enums import LibraryUpgrades
 from kurabito.reasons import Reason
 from kurabito.titles import TitleRule
 
@@ -57,6 +58,8 @@ class SearchReason(StrEnum):
     """It failed, and is not taken before `until`; null is for good."""
     WORSE = "worse"
     """It is worth `score`, and what is had or under way `has`."""
+    UPGRADES_OFF = "upgrades_off"
+    """It is better than the file in a library, which stays there all the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +141,8 @@ class KnownEpisodes:
     ids: Mapping[EpisodeKey, int]
     have: frozenset[int]
     current: Mapping[int, Sequence[CurrentDownload]]
+    kept: Mapping[int, LibraryUpgrades]
+    """What may take the place of those that lie in a library."""
 
     @classmethod
     def of(cls, conn: Connection, keys: Collection[EpisodeKey]) -> KnownEpisodes:
@@ -148,7 +153,8 @@ class KnownEpisodes:
         for download in current_downloads(conn, *ids.values()):
             if download.option.episode_id is not None:
                 current[download.option.episode_id].append(download)
-        return cls(ids, frozenset(known for *_, state, known in found if state == EpisodeState.HAVE), current)
+        have = frozenset(known for *_, state, known in found if state == EpisodeState.HAVE)
+        return cls(ids, have, current, kept_files(conn, have))
 
 
 def _options(
@@ -188,11 +194,13 @@ def _not_chosen(
     }
     if statuses:
         return Reason(SearchReason.HAVE if statuses == {Status.COMPLETED} else SearchReason.UNDER_WAY)
-    choice = choose(options, current, episodes.have, waits=False)
+    choice = choose(options, current, episodes.have, kept=episodes.kept, waits=False)
     if choice.unwanted:
         return next(iter(choice.unwanted.values()))
     if choice.dispatch or choice.ask or not own:
         return None
+    if ChoiceReason.UPGRADES_OFF in choice.reasons.values():
+        return Reason(SearchReason.UPGRADES_OFF)
     preferences = options[0].preferences
     if current and preferences.upgrade:
         has = max(one.option.rank(preferences.preferred) for each in current.values() for one in each)

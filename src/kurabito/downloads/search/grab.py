@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kurabito.catalog import links as links_of
 from kurabito.catalog import rules
+from kurabito.catalog.corrections.moves import whole_releases
 from kurabito.catalog.linker import link_found, lock_catalog
 from kurabito.catalog.releases import Release
 from kurabito.db import Connection, Database
 from kurabito.downloads import store
 from kurabito.downloads.choice import Choice
+from kurabito.downloads.clients.torrent_files import read_torrent
 from kurabito.downloads.errors import GrabRefused
 from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.reasons import DispatchCause
 from kurabito.downloads.search import links
 from kurabito.downloads.search.decisions import FoundRelease
 from kurabito.downloads.search.service import ReleaseSearch
+from kurabito.errors import InvalidInput
 from kurabito.feeds.results import FeedItem
 from kurabito.indexers.service import Indexers
+from kurabito.modules.download_types import DownloadType
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +53,38 @@ class ReleaseGrabs:
 
         def write(conn: Connection) -> Grabbed:
             lock_catalog(conn)
-            link_ids = link_found(conn, release, found.indexer_id)
-            self._grabber.carry_out(conn, Choice(dispatch=link_ids), why)
-            downloads = store.of_links(conn, link_ids)
-            return Grabbed(tuple(link_ids), tuple(sorted(download_id for download_id, _ in downloads.values())))
+            return self._take(conn, link_found(conn, release, found.indexer_id), why)
 
         return await self._database.write(write)
+
+    async def size_of(self, found: FoundRelease) -> int | None:
+        """How large a release is: by its torrent file where its indexer does not say; None where that is not known.
+
+        Raises what asking for its link raises.
+        """
+        item = found.item
+        if item.size_bytes is not None or item.download_type is not DownloadType.TORRENT or item.download_url is None:
+            return item.size_bytes
+        content = await self._indexers.fetch_link(found.indexer_id, item.download_url)
+        try:
+            return None if isinstance(content, str) else read_torrent(content).size
+        except InvalidInput:
+            return None
+
+    async def grab_link(self, link_id: int) -> Grabbed:
+        """Download a release that is known, whatever was decided about it; a batch as a whole. Raises LinkNotFound."""
+
+        def write(conn: Connection) -> Grabbed:
+            lock_catalog(conn)
+            links_of.find(conn, link_id)
+            return self._take(conn, whole_releases(conn, [link_id]), DispatchCause.GRABBED)
+
+        return await self._database.write(write)
+
+    def _take(self, conn: Connection, link_ids: Sequence[int], why: DispatchCause) -> Grabbed:
+        self._grabber.carry_out(conn, Choice(dispatch=list(link_ids)), why)
+        downloads = store.of_links(conn, link_ids)
+        return Grabbed(tuple(link_ids), tuple(sorted(download_id for download_id, _ in downloads.values())))
 
     async def readable(self, found: FoundRelease) -> Release:
         """A release as it can be stored: its link has no key in it. Raises GrabRefused, or what asking for its link raises."""

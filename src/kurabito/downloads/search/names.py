@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from kurabito.catalog.series import Series
+from kurabito.indexers.port import is_latin
 
 _SHORTEST: Final = 2
 
@@ -15,8 +16,3 @@ def spellings(series: Series) -> list[str]:
     wanted = [name for name in names if len(name.strip()) >= _SHORTEST] or [series.title]
     title, *others = wanted
     return [title, *sorted(others, key=lambda name: is_latin(name) == is_latin(title))]
-
-
-def is_latin(name: str) -> bool:
-    """Whether a name is in letters that every site can look for."""
-    return all(letter < "\u0250" for letter in name if letter.isalpha())

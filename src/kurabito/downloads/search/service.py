@@ -16,7 +16,7 @@ from kurabito.downloads.errors import FoundReleaseNotFound
 from kurabito.downloads.search import decisions
 from kurabito.downloads.search.decisions import FoundRelease
 from kurabito.downloads.search.names import spellings
-from kurabito.downloads.search.pasted import PastedLinks, is_pasted
+from kurabito.downloads.search.pasted_links import PastedLinks, is_pasted
 from kurabito.errors import InvalidInput
 from kurabito.indexers.model import IndexerSettings
 from kurabito.indexers.port import IndexerItem, SearchKind, SearchQuery
@@ -76,9 +76,10 @@ class ReleaseSearch:
         return SearchQuery(
             text=names[0],
             kind=SearchKind.MOVIE if of.kind is SeriesKind.MOVIE else SearchKind.TV,
-            season=of.season if episode is not None and of.season > 1 else None,
+            season=None if episode is None else of.season,
             # Titles may count on from an earlier season.
             episode=None if episode is None else episode + of.episode_offset,
+            season_episode=episode,
             also=tuple(names[1:]),
         )
 

@@ -19,6 +19,12 @@ class Backfill:
     releases: tuple[FoundRelease, ...]
     left: tuple[float, ...]
 
+    def bringing(self, number: float) -> str | None:
+        """The key of the release that an episode comes with; a batch without numbers has every one."""
+        if number in self.left:
+            return None
+        return next((one.key for one in self.releases if number in (numbers_of(one) or {number})), None)
+
     @property
     def size_bytes(self) -> int:
         """As far as it is known."""
@@ -50,12 +56,21 @@ def numbers_of(found: FoundRelease) -> set[float]:
     return {float(number - found.series.episode_offset) for number in found.release.episodes}
 
 
+def numbers_found(found: Sequence[FoundRelease], series_id: int) -> set[float]:
+    """The episodes of a show that single releases would bring."""
+    usable = (one for one in found if one.reason is None and one.series is not None and one.series.id == series_id)
+    return {number for one in usable if not _is_batch(one) for number in numbers_of(one)}
+
+
 def _is_batch(found: FoundRelease) -> bool:
     return found.release is not None and (found.release.is_batch or len(found.release.episodes) > 1)
 
 
-def _gain(found: FoundRelease, left: Collection[float]) -> tuple[int, int, int]:
-    """How much of what is missing a batch brings; then its score and its seeders. One without numbers has all of it."""
+def _gain(found: FoundRelease, left: Collection[float]) -> tuple[int, int, int, int]:
+    """How much of what is missing a batch brings; then its score, its seeders, and how small it is.
+
+    One without numbers has all of it. The score has the group in it, and sizes that are not wanted are left out before.
+    """
     numbers = numbers_of(found)
     brought = len(numbers & set(left)) if numbers else len(left)
-    return brought, found.score.total if found.score else 0, found.item.seeders or 0
+    return brought, found.score.total if found.score else 0, found.item.seeders or 0, -(found.item.size_bytes or 0)

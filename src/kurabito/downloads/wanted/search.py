@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
@@ -74,16 +75,17 @@ class WantedSearch:
         wanted = [one for one in missing if one.id == first.id or (is_over and one.is_asked >= first.is_asked)]
         episode = first.number if len(wanted) == 1 else None
         releases, has_answer, is_whole = await self._found(own, episode)
-        numbers = {one.number for one in wanted}
-        plan = backfill.plan(releases, own, numbers, is_over=len(wanted) > 1)
-        outcome = await self._take(plan.releases, has_answer)
-        left = [one for one in wanted if one.number in plan.left]
-        done = [one for one in wanted if one not in left]
-        await self._database.write(lambda conn: store.note(conn, done, outcome, is_whole=is_whole))
-        if left:
-            nothing = SearchOutcome.NOTHING if has_answer else SearchOutcome.NO_ANSWER
-            await self._database.write(lambda conn: store.note(conn, left, nothing, is_whole=is_whole))
-        log.info("wanted searched for", series=own, episodes=len(wanted), outcome=outcome)
+        plan = backfill.plan(releases, own, {one.number for one in wanted}, is_over=len(wanted) > 1)
+        taken = await self._take(plan.releases)
+        nothing = SearchOutcome.NOTHING if has_answer else SearchOutcome.NO_ANSWER
+        by_outcome: dict[SearchOutcome, list[WantedEpisode]] = defaultdict(list)
+        for one in wanted:
+            by_outcome[taken.get(plan.bringing(one.number), nothing)].append(one)
+        for outcome, episodes in by_outcome.items():
+            await self._database.write(
+                lambda conn, episodes=episodes, outcome=outcome: store.note(conn, episodes, outcome, is_whole=is_whole)  # type: ignore[misc]
+            )
+        log.info("wanted searched for", series=own, episodes=len(wanted), outcomes=sorted(by_outcome))
         return {one.id for one in wanted}
 
     async def _found(self, series_id: int, episode: float | None) -> tuple[Sequence[FoundRelease], bool, bool]:
@@ -96,22 +98,22 @@ class WantedSearch:
             answered.append(found.outcome is not None and found.outcome.error is None)
         return releases, any(answered), all(answered)
 
-    async def _take(self, releases: Sequence[FoundRelease], has_answer: bool) -> SearchOutcome:
-        """Grab what may be taken unasked."""
-        if not releases:
-            return SearchOutcome.NOTHING if has_answer else SearchOutcome.NO_ANSWER
-        outcome = SearchOutcome.GRABBED
+    async def _take(self, releases: Sequence[FoundRelease]) -> dict[str | None, SearchOutcome]:
+        """Grab what may be taken unasked; what came of each release, by its key."""
+        taken: dict[str | None, SearchOutcome] = {}
+        free = await self._room.free()
         for one in releases:
-            asks = asks_first(one.item.size_bytes, await self._room.free())
-            if asks is not None:
-                outcome = asks
-                continue
             try:
-                await self._grabs.grab(one.key, DispatchCause.SEARCHED)
+                size = await self._grabs.size_of(one)
+                asks = asks_first(size, free)
+                if asks is None:
+                    await self._grabs.grab(one.key, DispatchCause.SEARCHED)
+                    free = None if free is None else free - (size or 0)
+                taken[one.key] = asks or SearchOutcome.GRABBED
             except (DownloadError, IndexerError, OutboundError) as error:
                 log.info("release not grabbed", problem=_code(error))
-                outcome = SearchOutcome.FAILED
-        return outcome
+                taken[one.key] = SearchOutcome.FAILED
+        return taken
 
 
 def _code(error: KurabitoError) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from kurabito.catalog import series
 from kurabito.db import Connection, Database
-from kurabito.downloads.search.decisions import FoundRelease
+from kurabito.downloads.search.live_searches import RunningSearches
 from kurabito.downloads.search.service import ReleaseSearch
 from kurabito.downloads.wanted import backfill, store
 from kurabito.downloads.wanted.backfill import Backfill
@@ -22,6 +22,8 @@ class WantedList:
         self._database = database
         self._queue = queue
         self._search = search
+        # A page that is loaded again costs no requests.
+        self._running = RunningSearches(search)
 
     async def everything(self, *, series_id: int | None = None, limit: int = 500) -> list[WantedEpisode]:
         """What is missing and what could be better, the newest first."""
@@ -41,6 +43,10 @@ class WantedList:
             await self._queue.enqueue(SEARCH, None, unique_key=SEARCH)
         return asked
 
+    async def count_asking(self) -> int:
+        """How many episodes have a release that is so large, or the disk so full, that it is not taken unasked."""
+        return await self._database.read(store.count_asking)
+
     async def is_automatic(self) -> bool:
         """Whether everything that is wanted is searched for automatically."""
         return await self._database.read(store.is_automatic)
@@ -48,6 +54,10 @@ class WantedList:
     async def set_automatic(self, wanted_so: bool) -> None:
         """Switch the automatic search on or off, for shows that say nothing else."""
         await self._database.write(lambda conn: store.set_automatic(conn, wanted_so))
+
+    async def series_automatic(self, series_id: int) -> bool | None:
+        """Whether it is switched on or off for one show; None is as for all."""
+        return await self._database.read(lambda conn: store.series_automatic(conn, series_id))
 
     async def set_series_automatic(self, series_id: int, wanted_so: bool | None) -> None:
         """Switch it on or off for one show, None is as for all; raises SeriesNotFound."""
@@ -59,11 +69,15 @@ class WantedList:
         await self._database.write(write)
 
     async def backfill(self, series_id: int) -> Backfill:
-        """What would be fetched of a show; nothing is. Raises SeriesNotFound."""
-        missing = await self.everything(series_id=series_id)
+        """What would be fetched of a show; nothing is. Raises SeriesNotFound.
+
+        Where no list says which episodes there are, what is found says so.
+        """
+        missing = {one.number for one in await self.everything(series_id=series_id)}
+        is_listed = await self._database.read(lambda conn: store.is_listed(conn, series_id))
         is_over = await self._database.read(lambda conn: store.is_over(conn, series_id))
         query = await self._search.for_series(series_id)
-        releases: Sequence[FoundRelease] = ()
-        async for found in self._search.search(query):
-            releases = found.releases
-        return backfill.plan(releases, series_id, {one.number for one in missing}, is_over=is_over)
+        releases = await self._running.whole(query)
+        if not is_listed:
+            missing |= backfill.numbers_found(releases, series_id)
+        return backfill.plan(releases, series_id, missing, is_over=is_over)

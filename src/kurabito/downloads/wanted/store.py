@@ -15,7 +15,7 @@ from kurabito.db import Connection, Queries, Query
 from kurabito.db.rows import ColumnList
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.release_options import current_downloads
-from kurabito.downloads.wanted.expected import expected
+from kurabito.downloads.wanted.expected_episodes import expected
 from kurabito.downloads.wanted.pauses import PER_HOUR, SearchOutcome, pause_after
 from kurabito.metadata import records
 from kurabito.metadata.episodes import episodes_of
@@ -148,6 +148,11 @@ def note(conn: Connection, searched: Sequence[WantedEpisode], outcome: SearchOut
     conn.run(_ALL.note, {"rows": json.dumps(rows)})
 
 
+def count_asking(conn: Connection) -> int:
+    """How many episodes have a release that is not taken before its keeper says so."""
+    return int(conn.value(_ALL.count_asking))
+
+
 def is_automatic(conn: Connection) -> bool:
     """Whether everything that is wanted is searched for automatically."""
     return bool(conn.value(_ALL.is_automatic))
@@ -164,11 +169,28 @@ def set_series_automatic(conn: Connection, series_id: int, wanted_so: bool | Non
     conn.run(_ALL.set_series_automatic, {"series_id": series_id, "is_automatic": value})
 
 
-def is_over(conn: Connection, series_id: int) -> bool:
-    """Whether every episode of a show was shown, and the last one some days ago."""
-    row = conn.one(_ALL.extent, {"series_id": series_id})
-    to_come, last = row if row is not None else (None, None)
-    return not to_come and last is not None and 0 < last < conn.now() - _OVER // _MICROSECOND
+def series_automatic(conn: Connection, series_id: int) -> bool | None:
+    """Whether it is switched on or off for one show; None is as for all."""
+    value = conn.value(_ALL.series_automatic, {"series_id": series_id})
+    return None if value is None else bool(value)
+
+
+def is_over(conn: Connection, series_id: int, silent: timedelta = _OVER) -> bool:
+    """Whether every episode of a show was shown, and the last one so long ago."""
+    to_come, last = _extent(conn, series_id)
+    return not to_come and last is not None and 0 < last < conn.now() - silent // _MICROSECOND
+
+
+def is_listed(conn: Connection, series_id: int) -> bool:
+    """Whether a list says which episodes a show has, and when each was shown."""
+    _, last = _extent(conn, series_id)
+    return bool(last)
+
+
+def _extent(conn: Connection, series_id: int) -> tuple[int | None, int | None]:
+    """How many episodes of a show are to come, and when its last one was shown."""
+    to_come, last = conn.one(_ALL.extent, {"series_id": series_id}) or (None, None)
+    return to_come, last
 
 
 def _episodes(conn: Connection, query: Query, given: dict[str, Any], reason: WantedReason) -> list[WantedEpisode]:

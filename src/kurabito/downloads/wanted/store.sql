@@ -13,12 +13,13 @@ ON CONFLICT (series_id, kind, number) DO UPDATE SET aired_at = excluded.aired_at
     WHERE episodes.aired_at IS NULL OR episodes.aired_at <> excluded.aired_at;
 
 -- name: missing
--- Shown, and neither had nor under way. An episode whose day is not known was released, so it was shown. A batch that names no
--- episodes may bring any of them.
+-- Shown, and neither had nor under way. An episode whose day is not known was released, so it was shown; so was one that is
+-- released before the end of its day. A batch that names no episodes may bring any of them.
 SELECT {wanted} FROM episodes JOIN series ON series.id = episodes.series_id
 LEFT JOIN wanted_searches AS search ON search.episode_id = episodes.id
 WHERE episodes.state = 'wanted' AND series.state = 'followed' AND series.merged_into IS NULL
-    AND episodes.kind IN ('tv', 'movie') AND coalesce(episodes.aired_at, 0) <= :now
+    AND episodes.kind IN ('tv', 'movie')
+    AND (coalesce(episodes.aired_at, 0) <= :now OR EXISTS (SELECT 1 FROM anime_links AS link WHERE link.episode_id = episodes.id))
     AND NOT {unwanted}
     AND NOT EXISTS (SELECT 1 FROM conflicts AS conflict WHERE conflict.episode_id = episodes.id AND conflict.status <> 'resolved')
     AND NOT EXISTS (SELECT 1 FROM anime_links AS batch CROSS JOIN downloads AS download
@@ -55,6 +56,12 @@ GROUP BY link.episode_id;
 -- Of these shows, those about which a question is open: what is found for them may be of another.
 SELECT DISTINCT link.series_id FROM {given} CROSS JOIN anime_links AS link
 WHERE link.series_id = CAST(given.value AS bigint) AND link.question_id IS NOT NULL AND link.held_reason = 'in_doubt';
+
+-- name: count_asking
+-- Episodes whose best release is not taken unasked: it is very large, or takes from what is to stay free on the disk.
+SELECT count(*) FROM wanted_searches AS search JOIN episodes ON episodes.id = search.episode_id
+JOIN series ON series.id = episodes.series_id
+WHERE search.outcome IN ('too_large', 'no_room') AND episodes.state = 'wanted' AND series.state = 'followed';
 
 -- name: ask
 INSERT INTO wanted_searches (episode_id, is_asked, next_at)

@@ -140,14 +140,21 @@ def _make(conn: Connection, rules: KeepRules, mode: DeleteMode, keys: Sequence[G
     _check_rules(conn, rules)
     removals: list[PlannedRemoval] = []
     groups, freed, is_complete = 0, 0, True
+    unseen = set(rules.chosen)
     for group in _groups(conn, keys):
         if groups == MAX_GROUPS or len(removals) + group.file_count > MAX_STEPS:
             is_complete = False
             break
-        gone = rules.removals(files_of(conn, group.key, limit=MAX_STEPS))
+        files = files_of(conn, group.key, limit=MAX_STEPS)
+        unseen.difference_update(file.id for file in files)
+        gone = rules.removals(files)
         groups += bool(gone)
         freed += freed_bytes(gone)
         removals += gone
+    if unseen and is_complete:
+        # Its group may have changed since it was looked at: then another copy would stay than the one that was meant.
+        problem = f"file {min(unseen)} is no copy in these groups any more; look at them again"
+        raise InvalidInput("stays", problem, refused(InputReason.CHOICE))
     values = {
         "mode": mode.value,
         "rules": json.dumps(asdict(rules)),
@@ -228,6 +235,7 @@ def _rules_of(stored: dict[str, Any]) -> KeepRules:
     return KeepRules(
         tuple(Preference(KeepRule(one["rule"]), one["library_id"]) for one in stored["keep"]),
         tuple(ProtectedFolder(**one) for one in stored["protected"]),
+        tuple(stored.get("chosen", ())),
     )
 
 

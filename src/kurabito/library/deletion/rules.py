@@ -2,6 +2,7 @@
 
 Rules are preferences in an order: the first that tells two copies apart decides, and at the end the file that was known first.
 A protected folder is no preference. Nothing in it is ever removed, and if a group has files there, one of them is the kept one.
+A copy that a person chose stays, whatever the rules say; files in a protected folder stay beside it.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class KeepReason(StrEnum):
     KEPT_HAS_SHORTER_PATH = "kept_has_shorter_path"
     KEPT_IS_IN_LIBRARY = "kept_is_in_library"
     KEPT_WAS_KNOWN_FIRST = "kept_was_known_first"
+    KEPT_WAS_CHOSEN = "kept_was_chosen"
 
 
 _REASONS = {
@@ -102,19 +104,26 @@ class KeepRules:
 
     keep: tuple[Preference, ...] = (Preference(KeepRule.OLDEST),)
     protected: tuple[ProtectedFolder, ...] = ()
+    chosen: tuple[int, ...] = ()
+    """Files that stay, each the one of its group, by their ids."""
 
     def removals(self, files: Sequence[GroupFile]) -> list[PlannedRemoval]:
         """What goes of the files of one group. Another name of a file that stays is left alone: it takes no room.
 
         What lies in a trash is neither kept nor removed, however it came to be known.
         """
-        files = [file for file in files if TRASH_FOLDER not in file.relative_path.split("/")]
-        if not files:
+        files = _outside_trash(files)
+        if (kept := self.kept(files)) is None:
             return []
-        guarded = [file for file in files if self.is_protected(file)]
-        kept = min(guarded or files, key=self._order)
-        staying = {identity(kept), *map(identity, guarded)}
+        staying = {identity(kept), *(identity(file) for file in files if self.is_protected(file))}
         return [PlannedRemoval(file, kept, self._reason(file, kept)) for file in files if identity(file) not in staying]
+
+    def kept(self, files: Sequence[GroupFile]) -> GroupFile | None:
+        """The copy of a group that stays."""
+        files = _outside_trash(files)
+        chosen = [file for file in files if file.id in self.chosen]
+        guarded = [file for file in files if self.is_protected(file)]
+        return min(chosen or guarded or files, key=self._order, default=None)
 
     def is_protected(self, file: GroupFile) -> bool:
         return any(folder.holds(file) for folder in self.protected)
@@ -123,12 +132,18 @@ class KeepRules:
         return (*(preference.rank(file) for preference in self.keep), file.id)
 
     def _reason(self, file: GroupFile, kept: GroupFile) -> KeepReason:
+        if kept.id in self.chosen:
+            return KeepReason.KEPT_WAS_CHOSEN
         if self.is_protected(kept):
             return KeepReason.KEPT_IS_PROTECTED
         for preference in self.keep:
             if preference.rank(file) != preference.rank(kept):
                 return _REASONS[preference.rule]
         return KeepReason.KEPT_WAS_KNOWN_FIRST
+
+
+def _outside_trash(files: Sequence[GroupFile]) -> list[GroupFile]:
+    return [file for file in files if TRASH_FOLDER not in file.relative_path.split("/")]
 
 
 def identity(file: GroupFile) -> tuple[Any, ...]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
+from kurabito.db.queries import Query
 from kurabito.library.deletion.delete_jobs import order_delete_job
 from kurabito.library.duplicates.groups import GroupKey
 from kurabito.library.errors import TrashConflict, TrashNotFound
@@ -66,12 +68,20 @@ class Purged:
     job_id: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Restoring:
+    """What was ordered to be put back."""
+
+    entries: int
+    job_ids: tuple[str, ...]
+
+
 class Trash:
     """The trash of all libraries, kept for so many days; unless it `may_purge`, for ever."""
 
     def __init__(self, database: Database, *, days: float, may_purge: bool) -> None:
         self._database = database
-        self._days = days
+        self.days = days
         self.may_purge = may_purge
 
     def join(self, registry: Registry) -> None:
@@ -97,6 +107,19 @@ class Trash:
             raise TrashNotFound(f"no entry of the trash has the id {entry_id!r}")
         return await self._database.write(lambda conn: _restore(conn, entry_id))
 
+    async def restore_all(self) -> Restoring:
+        """Order a restore of everything that is in the trash; what is on its way out already is left alone."""
+        return await self._database.write(lambda conn: _restore_some(conn, _SQL.all_entries, {}))
+
+    async def undo_plan(self, plan_id: int) -> Restoring:
+        """Order a restore of what a plan moved to the trash and is still there."""
+        return await self._database.write(lambda conn: _restore_some(conn, _SQL.entries_of_plan, {"plan_id": plan_id}))
+
+    async def count_of_plan(self, plan_id: int) -> int:
+        """How many files that a plan moved are in the trash."""
+        rows = await self._database.read(lambda conn: conn.all(_SQL.entries_of_plan, {"plan_id": plan_id}))
+        return len(rows)
+
     async def purge(self) -> Purged:
         """Have a data plane remove what was kept long enough; each only if another copy of it is still there.
 
@@ -119,7 +142,7 @@ class Trash:
         return Purged(0, order_delete_job(conn, json.loads(_NOTHING), dry_run=False, total=0))
 
     def _expired(self, conn: Connection) -> list[str]:
-        retention = round(self._days * _DAY * SECOND)
+        retention = round(self.days * _DAY * SECOND)
         return [entry_id for (entry_id,) in conn.all(_SQL.expired, {"retention": retention, "limit": _AT_ONCE})]
 
     def _entry_of(self, conn: Connection, row: Row, leaving: frozenset[str]) -> TrashEntry:
@@ -132,7 +155,7 @@ class Trash:
             size_bytes,
             GroupKey(HashAlgorithm(algorithm), bytes(digest)),
             moment,
-            moment + timedelta(days=self._days),
+            moment + timedelta(days=self.days),
             entry_id in leaving,
             _last_refusal(conn, entry_id, library_id, relative_path, trashed_at),
         )
@@ -148,6 +171,15 @@ def _restore(conn: Connection, entry_id: str) -> str:
     if conn.all(_SQL.active_orders, {"ordered": f'%"{entry_id}"%'}):
         raise TrashConflict(f"{entry_id} is on its way out of the trash already")
     return order_delete_job(conn, {"restore": [entry_id]}, dry_run=False, total=1)
+
+
+def _restore_some(conn: Connection, statement: Query, values: Mapping[str, Any]) -> Restoring:
+    """Order restores of entries in parts, each a job of its own, so that one that is refused holds few others up."""
+    leaving = _wanted_back(conn)
+    found = [entry_id for (entry_id,) in conn.all(statement, values) if entry_id not in leaving]
+    parts = [found[start : start + _AT_ONCE] for start in range(0, len(found), _AT_ONCE)]
+    jobs = (order_delete_job(conn, {"restore": part}, dry_run=False, total=len(part)) for part in parts)
+    return Restoring(len(found), tuple(jobs))
 
 
 def _wanted_back(conn: Connection) -> frozenset[str]:

@@ -4,6 +4,17 @@ WHERE left_at IS NULL
   AND (trashed_at < :trashed_at OR (trashed_at = :trashed_at AND id < :id))
 ORDER BY trashed_at DESC, id DESC LIMIT :limit;
 
+-- name: all_entries
+SELECT id FROM trash_entries WHERE left_at IS NULL ORDER BY trashed_at DESC, id DESC;
+
+-- name: entries_of_plan
+-- By the steps of its last job that was no dry run: an entry has the id of the row of the log that moved it.
+SELECT entry.id
+FROM deletion_plans AS plan CROSS JOIN deletion_log AS log CROSS JOIN trash_entries AS entry
+WHERE plan.id = :plan_id AND log.job_id = plan.job_id AND log.action = 'trash' AND log.state = 'done'
+  AND entry.id = log.id AND entry.left_at IS NULL
+ORDER BY log.position;
+
 -- name: entry
 SELECT id, library_id, relative_path, size_bytes, hash_algorithm, content_hash, trashed_at, left_as FROM trash_entries
 WHERE id = :id;

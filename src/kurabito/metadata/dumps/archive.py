@@ -26,6 +26,7 @@ from kurabito.metadata.dumps.model import (
 from kurabito.metadata.episodes import KnownEpisode
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import RecordKind
+from kurabito.metadata.sources.answers import MALFORMED, episode_number, id_in
 
 SUBJECTS: Final = "subject.jsonlines"
 EPISODES: Final = "episode.jsonlines"
@@ -49,7 +50,6 @@ _COUNT: Final = re.compile(r"\|\s*话数\s*=\s*(\d{1,4})\b")
 _LABELS: Final = {"英文名": "en", "英文": "en", "en": "en", "罗马字": ROMAJI, "罗马名": ROMAJI, "ローマ字": ROMAJI}
 _LONGEST_INFOBOX: Final = 100_000
 _MOST_EPISODES: Final = 5_000
-_LARGEST_NUMBER: Final = 100_000
 
 Lines = Callable[[str], Iterable[bytes]]
 """The lines of one file of the dump; none where it has no such file."""
@@ -97,7 +97,7 @@ def _objects(
             continue
         try:
             found = read(json.loads(line))
-        except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        except (*MALFORMED, RecursionError) as error:
             skipped.note(f"{SUBJECTS} line {number}", repr(error))
             continue
         if found is not None:
@@ -107,7 +107,7 @@ def _objects(
 def _subject(row: dict[str, Any]) -> DumpEntry | None:
     if row["type"] != _ANIME:
         return None
-    bgm_id, infobox = int(row["id"]), str(row.get("infobox") or "")[:_LONGEST_INFOBOX]
+    bgm_id, infobox = id_in(row), str(row.get("infobox") or "")[:_LONGEST_INFOBOX]
     title, chinese = clean(row["name"]), clean(row.get("name_cn") or "")
     own = [DumpName(title, language_of(title))] if title else []
     if chinese and chinese != title:
@@ -153,18 +153,15 @@ def _episodes(
                 listed = found.setdefault(int(row["subject_id"]), {})
                 if len(listed) < _MOST_EPISODES:
                     listed[episode.counted] = episode
-        except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        except (*MALFORMED, RecursionError) as error:
             skipped.note(f"{EPISODES} line {number}", repr(error))
     return {bgm_id: [listed[number] for number in sorted(listed)] for bgm_id, listed in found.items()}
 
 
 def _episode(row: dict[str, Any]) -> KnownEpisode:
-    number = float(row["sort"])
-    if not 0 <= number <= _LARGEST_NUMBER:
-        raise ValueError(f"its number is {number}")
     titles = {"ja": clean(row.get("name") or ""), "zh-Hans": clean(row.get("name_cn") or "")}
     return KnownEpisode(
-        int(number) if number.is_integer() else number,
+        episode_number(row["sort"]),
         {language: title for language, title in titles.items() if title},
         _day(row.get("airdate")),
     )
@@ -178,8 +175,8 @@ def _relations(lines: Iterable[bytes], known: dict[int, DumpEntry], skipped: Ski
             continue
         try:
             row = json.loads(line)
-            one, other = int(row["subject_id"]), int(row["related_subject_id"])
-        except (LookupError, TypeError, ValueError, RecursionError) as error:
+            one, other = id_in(row, "subject_id"), id_in(row, "related_subject_id")
+        except (*MALFORMED, RecursionError) as error:
             skipped.note(f"{RELATIONS} line {number}", repr(error))
             continue
         if one in known and other in known:

@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from kurabito.db import Connection, Database, Queries, Query
-from kurabito.metadata.dumps.join import JOIN, IndexContent, Joined, content_of_dumps
+from kurabito.metadata.dumps.join import JOIN, ROW, IndexContent, Joined, content_of_dumps
 from kurabito.metadata.dumps.store import BATCH, editions, note_joined
 
 Values = tuple[Any, ...]
@@ -22,19 +22,15 @@ Values = tuple[Any, ...]
 Report = Callable[[int, int], object]
 """Is told how many changes were written, and how many there are."""
 
-_SQL: Final = Queries("kurabito.metadata.dumps", "changes.sql")
+_SQL: Final = Queries("kurabito.metadata.dumps", "changes.sql", row=ROW)
 _MOST_TRIES: Final = 5
-_KEPT: Final = 5
-"""The ids and titles of a completion, behind its key."""
 _key: Final = itemgetter(0)
-_name_and_entry: Final = itemgetter(0, 1)
-_source: Final = itemgetter(2)
 
 
 class IndexChange(NamedTuple):
     """Rows that leave a table and rows that come into it, in one transaction."""
 
-    forget: Query | None
+    forget: Query
     gone: list[Values]
     add: Query
     new: list[Values]
@@ -44,7 +40,23 @@ class IndexMoved(Exception):
     """Another process imported something while the changes were written."""
 
 
-def bring_up_to_date(database: Database, report: Report = lambda _done, _total: None) -> Joined:
+def unheard(_done: int, _total: int) -> None:
+    """For who does not want to know how far it is."""
+
+
+def counted(total: int, report: Report) -> Callable[[int], None]:
+    """Has a report told how many rows of all were stored, batch by batch."""
+    stored = 0
+
+    def note(rows: int) -> None:
+        nonlocal stored
+        stored += rows
+        report(stored, total)
+
+    return note
+
+
+def bring_up_to_date(database: Database, report: Report = unheard) -> Joined:
     """Make the index of all that was imported. A kill in the middle leaves every name whole; the next call goes on."""
     for tries_left in reversed(range(_MOST_TRIES)):
         stamp, content, changes = database.read_blocking(_plan)
@@ -61,6 +73,15 @@ def bring_up_to_date(database: Database, report: Report = lambda _done, _total: 
     raise AssertionError
 
 
+def join_dumps(conn: Connection) -> Joined:
+    """Make the index of all that was imported, in the caller's transaction."""
+    _, content, changes = _plan(conn)
+    for change in changes:
+        _apply(conn, change)
+    note_joined(conn)
+    return content.joined
+
+
 def _plan(conn: Connection) -> tuple[Values, IndexContent, list[IndexChange]]:
     content = content_of_dumps(conn)
     return _stamp(conn), content, list(_changes(conn, content))
@@ -68,24 +89,14 @@ def _plan(conn: Connection) -> tuple[Values, IndexContent, list[IndexChange]]:
 
 def _changes(conn: Connection, content: IndexContent) -> Iterator[IndexChange]:
     """New entries first, then names, and at last the entries that are gone: a name never leads to none."""
-    old, new = _rows(conn, _SQL.entries), {tuple(entry) for entry in content.entries}
+    old, new = _rows(conn, _SQL.entries), set(content.entries)
     ids = set(map(_key, new))
-    replaced = [entry for entry in old - new if _key(entry) in ids]
-    # An entry is written with what completes it.
-    completed = {_key(entry): tuple(entry) for entry in content.completions}
+    replaced = {_key(entry): entry for entry in old - new if _key(entry) in ids}
     for batch in _batches(sorted(new - old, key=_key)):
-        written = set(map(_key, batch))
-        gone = [entry for entry in replaced if _key(entry) in written]
+        gone = [replaced[key] for key in map(_key, batch) if key in replaced]
         yield IndexChange(_SQL.forget_entries, gone, JOIN.add_entries, batch)
-    known = {_key(entry): entry for entry in _rows(conn, _SQL.completions)}
-    rewritten = set(map(_key, new - old))
-    lacking = [entry for key, entry in completed.items() if key in rewritten or _adds(known.get(key), entry)]
-    for batch in _batches(lacking):
-        yield IndexChange(None, [], JOIN.complete, batch)
-    own = {title for title in _rows(conn, _SQL.titles) if _source(title) != "bangumi-data"}
-    named = set(map(_name_and_entry, _rows(conn, _SQL.titles))) - set(map(_name_and_entry, own))
-    titles = {tuple(title) for title in content.titles if _name_and_entry(title) not in named}
-    yield from _by_key(own, titles, _SQL.forget_titles, JOIN.add_titles)
+    titles = {tuple(title) for title in content.titles}
+    yield from _by_key(_rows(conn, _SQL.titles), titles, _SQL.forget_titles, JOIN.add_titles)
     yield from _by_key(_rows(conn, _SQL.sounds), set(content.sounds), _SQL.forget_sounds, JOIN.add_sounds)
     offsets = {tuple(offset) for offset in content.offsets}
     yield from _by_key(_rows(conn, _SQL.offsets), offsets, _SQL.forget_offsets, JOIN.add_offsets)
@@ -119,23 +130,17 @@ def _batches(rows: Sequence[Values]) -> Iterator[list[Values]]:
         yield list(rows[start : start + BATCH])
 
 
-def _adds(known: Values | None, wanted: Values) -> bool:
-    """Whether a completion changes an entry. Ids and titles that it has stay; how long it is and its franchise do not."""
-    if known is None:
-        return True
-    _, *had = known
-    _, *said = wanted
-    is_new = any(old is None and new is not None for old, new in zip(had[:_KEPT], said[:_KEPT], strict=True))
-    return is_new or had[_KEPT:] != said[_KEPT:]
-
-
 def _rows(conn: Connection, query: Query) -> set[Values]:
     return {tuple(row) for row in conn.all(query)}
 
 
 def _write(conn: Connection, change: IndexChange, stamp: Values) -> None:
     _check(conn, stamp)
-    if change.forget is not None and change.gone:
+    _apply(conn, change)
+
+
+def _apply(conn: Connection, change: IndexChange) -> None:
+    if change.gone:
         conn.run(change.forget, {"rows": json.dumps(change.gone, ensure_ascii=False)})
     if change.new:
         conn.run(change.add, {"rows": json.dumps(change.new, ensure_ascii=False)})

@@ -1,10 +1,5 @@
 -- name: entries
-SELECT id, source, kind, title, language, air_date, air_weekday, year, bgm_id FROM offline_entries
-WHERE source <> 'bangumi-data' ORDER BY id;
-
--- name: completions
-SELECT id, anidb_id, mal_id, anilist_id, title_chinese, title_english, episode_count, franchise_id FROM offline_entries
-ORDER BY id;
+SELECT {row} FROM offline_entries ORDER BY id;
 
 -- name: titles
 SELECT folded, entry_id, name_source, name_language FROM offline_titles;

@@ -1,4 +1,4 @@
-"""Opens the file of a dump, however it is packed, and says of which project it is. However much it unpacks to, reading ends."""
+"""Opens the file of a dump, however it is packed, and says from which project it comes. However much it unpacks to, reading ends."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ _GZIP: Final = b"\x1f\x8b"
 _ZIP: Final = b"PK\x03\x04"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _LOOKED_AT: Final = 1 << 16
-_LARGEST: Final = 1 << 30
+_LARGEST: Final = 256 << 20
 """Unpacked bytes of one list; the largest real one has 70 MB."""
 _LARGEST_MEMBER: Final = 8 << 30
 """Unpacked bytes of a file in a zip, which is read line by line; the largest real one has 700 MB."""
 _LONGEST_LINE: Final = 4 << 20
+_TAR: Final = b"ustar"
 _KNOWN: Final = (
     "bangumi-data's data.json, AniDB's anime-titles.xml.gz, anime-offline-database (.json, .jsonl), "
     "Anime-Lists' anime-list.xml, and the zip of bangumi/Archive"
@@ -37,7 +38,15 @@ _KNOWN: Final = (
 
 # Python has it from 3.14 on.
 _zstd: Final = import_module("compression.zstd") if find_spec("compression") else None
-_UNPACKING_ERRORS: Final = (OSError, EOFError, zipfile.BadZipFile, zlib.error, *([_zstd.ZstdError] if _zstd else ()))
+# The error of zipfile for what is encrypted, or packed in a way that it does not know, is a RuntimeError.
+_UNPACKING_ERRORS: Final = (
+    OSError,
+    EOFError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+    *([_zstd.ZstdError] if _zstd else ()),
+)
 
 
 class DumpFile(AbstractContextManager["DumpFile"]):
@@ -49,6 +58,10 @@ class DumpFile(AbstractContextManager["DumpFile"]):
         self._size = path.stat().st_size
         self._raw = self._opened.enter_context(path.open("rb"))
         try:
+            if not self._raw.seekable():
+                raise InvalidInput(
+                    "file", "cannot be read twice, and has to be: save it first, and import what was saved"
+                )
             self._zip = self._open_zip()
             self._stream = self._unpacked()
             self._head = b"" if self._stream is None else _read(self._stream, _LOOKED_AT)
@@ -79,7 +92,7 @@ class DumpFile(AbstractContextManager["DumpFile"]):
         assert self._zip is not None
         if name not in self._zip.namelist():
             return
-        with self._zip.open(name) as member:
+        with _member(self._zip, name) as member:
             bounded = _Bounded(b"", member, self._raw, self._report, self._size, largest=_LARGEST_MEMBER)
             yield from lines_in(io.BufferedReader(bounded), skipped)
 
@@ -88,14 +101,14 @@ class DumpFile(AbstractContextManager["DumpFile"]):
         self._raw.seek(0)
         try:
             return self._opened.enter_context(zipfile.ZipFile(self._raw)) if is_zip else None
-        except zipfile.BadZipFile as error:
+        except _UNPACKING_ERRORS as error:
             raise _broken(error) from None
 
     def _unpacked(self) -> IO[bytes] | None:
         """The one list that the file is, or that a zip holds; None when the zip holds the tables of bgm.tv."""
         if self._zip is not None:
             names = [name for name in self._zip.namelist() if name.endswith((".json", ".jsonl", ".xml"))]
-            return None if len(names) != 1 else self._opened.enter_context(self._zip.open(names[0]))
+            return None if len(names) != 1 else self._opened.enter_context(_member(self._zip, names[0]))
         beginning = self._raw.read(4)
         self._raw.seek(0)
         if beginning.startswith(_GZIP):
@@ -113,6 +126,9 @@ class DumpFile(AbstractContextManager["DumpFile"]):
             return DumpSource.ANIDB
         elif anime_lists.ROOT in self._head:
             return DumpSource.ANIME_LISTS
+        elif self._head[257:262] == _TAR:
+            # The package of the project, which is the only one that comes so.
+            return DumpSource.BANGUMI_DATA
         elif self._head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
             is_database = b"anime-offline-database" in self._head or b'"animeSeason"' in self._head
             return DumpSource.OFFLINE_DATABASE if is_database else DumpSource.BANGUMI_DATA
@@ -157,10 +173,17 @@ class _Bounded(io.RawIOBase):
             content = _read(self._stream, len(buffer))
         self._read += len(content)
         if self._read > self._largest:
-            raise InvalidInput("file", f"unpacks to more than {self._largest >> 30} GB, and is not read further")
+            raise InvalidInput("file", f"unpacks to more than {self._largest >> 20} MB, and is not read to its end")
         self._report(min(self._raw.tell(), self._size), self._size)
         buffer[: len(content)] = content
         return len(content)
+
+
+def _member(zipped: zipfile.ZipFile, name: str) -> IO[bytes]:
+    try:
+        return zipped.open(name)
+    except _UNPACKING_ERRORS as error:
+        raise _broken(error) from None
 
 
 def _read(stream: IO[bytes], most: int) -> bytes:

@@ -13,7 +13,7 @@ from kurabito.metadata import episodes
 from kurabito.metadata.dumps.anidb import read_titles
 from kurabito.metadata.dumps.anime_lists import read_offsets
 from kurabito.metadata.dumps.archive import read_archive
-from kurabito.metadata.dumps.changes import Report, bring_up_to_date
+from kurabito.metadata.dumps.changes import Report, bring_up_to_date, counted, unheard
 from kurabito.metadata.dumps.files import DumpFile, lines_in
 from kurabito.metadata.dumps.join import Joined
 from kurabito.metadata.dumps.model import DumpEntry, DumpSource, SkippedRows
@@ -21,10 +21,6 @@ from kurabito.metadata.dumps.offline_database import read_anime, read_lines, row
 from kurabito.metadata.dumps.store import BATCH, replace_dump
 from kurabito.metadata.episodes import EpisodeSource, KnownEpisode
 from kurabito.metadata.sources import offline
-
-
-def _unheard(_done: int, _total: int) -> None:
-    """For who does not want to know how far it is."""
 
 
 @dataclass(slots=True)
@@ -60,8 +56,8 @@ def import_dump(
     database: Database,
     content: DumpContent,
     file_name: str,
-    on_stored: Report = _unheard,
-    on_joined: Report = _unheard,
+    on_stored: Report = unheard,
+    on_joined: Report = unheard,
 ) -> Joined:
     """Store what a file says in the place of what its project said before, and make the index of it.
 
@@ -69,14 +65,7 @@ def import_dump(
     that, the next start of the server, or the next import, makes the index of the new.
     """
     lists = list(content.episodes.items()) if content.source is DumpSource.ARCHIVE else []
-    total = len(lists) + len(content.entries)
-    stored = 0
-
-    def note(rows: int) -> None:
-        nonlocal stored
-        stored += rows
-        on_stored(stored, total)
-
+    note = counted(len(lists) + len(content.entries), on_stored)
     for start in range(0, len(lists), BATCH):
         chunk = {str(bgm_id): listed for bgm_id, listed in lists[start : start + BATCH]}
         keep = partial(episodes.keep_lists, source=EpisodeSource.ARCHIVE, lists=chunk)

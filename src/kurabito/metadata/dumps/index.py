@@ -8,8 +8,17 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Final, NamedTuple
 
-from kurabito.metadata.dumps.model import DumpEntry, DumpName, DumpSource, FirstEpisode, folded_spellings, language_of
+from kurabito.metadata.dumps.model import (
+    DumpEntry,
+    DumpName,
+    DumpSource,
+    FirstEpisode,
+    folded_spellings,
+    folded_without_article,
+    language_of,
+)
 from kurabito.metadata.records import RecordKind
+from kurabito.metadata.sources.bangumi_data import OfflineEntry
 from kurabito.titles import fold_title
 
 ID_FIELDS: Final = ("bgm_id", "anidb_id", "mal_id", "anilist_id")
@@ -46,6 +55,8 @@ class IndexEntry:
     related: set[int] = field(default_factory=set)
     first: dict[DumpSource, FirstEpisode] = field(default_factory=dict)
     episode_count: int | None = None
+    base: OfflineEntry | None = None
+    """What bangumi-data says of it."""
 
     @property
     def age(self) -> tuple[date, int]:
@@ -60,6 +71,8 @@ class IndexEntry:
         for name in entry.names:
             for folded in folded_spellings(name.title):
                 (self.own if name.is_own else self.others).setdefault(folded, NameSource(source, name.language))
+            if (bare := folded_without_article(name.title)) is not None:
+                self.others.setdefault(bare, NameSource(source, name.language))
         self.titles += [name for name in entry.names if name.is_own]
         self.year = self.year or entry.year
         self.began = self.began or entry.air_date
@@ -74,11 +87,14 @@ class IndexEntry:
 class IndexEntries:
     """The entries of the index, found by ids and by names."""
 
-    def __init__(self, entries: Iterable[IndexEntry], numbers: Mapping[tuple[str, int], int] | None = None) -> None:
-        """`numbers` are the ids that entries of dumps have already, by their ids elsewhere: they keep them."""
+    def __init__(self, entries: Iterable[IndexEntry], numbers: Mapping[tuple[str, int], int], last: int) -> None:
+        """`numbers` are the ids that entries of dumps have already, by their ids elsewhere: they keep them.
+
+        New ones come behind `last`: a number that an entry had may still be found by its names.
+        """
         self._entries = {entry.id: entry for entry in entries}
-        self._numbers = numbers or {}
-        self._last = max((*self._entries, *self._numbers.values()), default=0)
+        self._numbers = numbers
+        self._last = max((last, *self._entries))
         self._by_id: dict[tuple[str, int], list[IndexEntry]] = {}
         self._by_name: dict[str, list[IndexEntry]] = {}
         for entry in self:

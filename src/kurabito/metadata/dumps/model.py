@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from typing import Any, Final
 
 from kurabito.metadata.pending import Ids
-from kurabito.metadata.records import RecordKind, TmdbKind
+from kurabito.metadata.records import RecordKind
 from kurabito.titles import fold_title
 from kurabito.titles.romaji import romaji_key
+from kurabito.titles.text import storable
 
 ROMAJI: Final = "x-jat"
 """Japanese in Latin letters, as AniDB calls it."""
 LONGEST_NAME: Final = 300
 MOST_NAMES: Final = 200
+_LONGEST_FOLDED: Final = 2 * LONGEST_NAME
+"""One letter may fold to eighteen, and an index of PostgreSQL holds no text of many kilobytes."""
 
 _SHORTEST_SOUND: Final = 8
 _SUBTITLED: Final = re.compile(r"(.+第\s?[\d一二三四五六七八九十]{1,3}\s?[季期])\s?「[^」]+」$")
+_ACCENTS: Final = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")
+_ARTICLE: Final = re.compile(r"^the\s+(?=\S+\s+\S)", re.IGNORECASE)
 _CROSSES: Final = str.maketrans("\u00d7\u2715\u2716", "xxx")
 _KANA: Final = re.compile("[\u3041-\u30ff]")
 _HANGUL: Final = re.compile("[\uac00-\ud7af]")
@@ -77,7 +83,7 @@ class DumpEntry:
         stored: dict[str, Any] = {
             "names": [[name.title, name.language, int(name.is_own)] for name in self.names],
             "kind": self.kind,
-            "ids": {name: value for name in Ids.__dataclass_fields__ if (value := getattr(self.ids, name)) is not None},
+            "ids": self.ids.as_stored(),
             "year": self.year,
             "air_date": None if self.air_date is None else self.air_date.isoformat(),
             "episode_count": self.episode_count,
@@ -91,13 +97,10 @@ class DumpEntry:
     def from_stored(cls, stored: dict[str, Any]) -> DumpEntry:
         """What `as_stored` wrote."""
         kind, day, first = stored.get("kind"), stored.get("air_date"), stored.get("first")
-        ids = dict(stored.get("ids", {}))
-        if world := ids.get("tmdb_kind"):
-            ids["tmdb_kind"] = TmdbKind(world)
         return cls(
             names=tuple(DumpName(title, language, bool(own)) for title, language, own in stored.get("names", ())),
             kind=RecordKind(kind) if kind else None,
-            ids=Ids(**ids),
+            ids=Ids.from_stored(stored.get("ids", {})),
             year=stored.get("year"),
             air_date=date.fromisoformat(day) if day else None,
             episode_count=stored.get("episode_count"),
@@ -137,14 +140,29 @@ def language_of(text: str) -> str | None:
 def folded_spellings(title: str) -> set[str]:
     r"""What a name is found by. A cross is read as the letter x, or passed over; titles leave out what a season is called.
 
+    Folders are typed without accents, and with a word for a sign.
+
     >>> sorted(folded_spellings("SPY\u00d7FAMILY"))
     ['spyfamily', 'spyxfamily']
     >>> sorted(folded_spellings("夜之蔵人 第三季「新酒篇」"))
     ['夜之蔵人第三季', '夜之蔵人第三季新酒篇']
+    >>> sorted(folded_spellings("Kura & Café"))
+    ['kuraandcafé', 'kuracafe', 'kuracafé']
     """
     subtitled = _SUBTITLED.match(title)
     spellings = {title, title.translate(_CROSSES), *(() if subtitled is None else (subtitled[1],))}
-    return {fold_title(spelled) for spelled in spellings} - {""}
+    spellings |= {_ACCENTS.sub("", unicodedata.normalize("NFD", title)), title.replace("&", " and ")}
+    return {folded for spelled in spellings if 0 < len(folded := fold_title(spelled)) <= _LONGEST_FOLDED}
+
+
+def folded_without_article(title: str) -> str | None:
+    """What an English name is found by where people leave its first word out; None where it has no article to leave out.
+
+    >>> folded_without_article("The Night Cellar"), folded_without_article("The Cellar")
+    ('nightcellar', None)
+    """
+    bare = _ARTICLE.sub("", title)
+    return fold_title(bare) if bare != title and len(bare) <= LONGEST_NAME else None
 
 
 def sound_of(title: str) -> str | None:
@@ -154,7 +172,7 @@ def sound_of(title: str) -> str | None:
 
 
 def clean(text: object) -> str:
-    """A name on one line; empty when it is no text, or longer than names are. PostgreSQL keeps no NUL."""
+    """A name on one line; empty when it is no text, or longer than names are."""
     if not isinstance(text, str) or len(text) > LONGEST_NAME:
         return ""
-    return " ".join(text.replace("\x00", "").split())
+    return " ".join(storable(text).split())

@@ -11,7 +11,7 @@ from kurabito.metadata.records import RecordKind
 
 
 class IndexName(NamedTuple):
-    """A name that a dump adds to an entry."""
+    """A name of an entry, and which source has it."""
 
     folded: str
     entry_id: int
@@ -19,8 +19,8 @@ class IndexName(NamedTuple):
     language: str | None
 
 
-def added_names(entries: Iterable[IndexEntry], franchises: dict[int, int]) -> Iterator[IndexName]:
-    """The names that dumps add. What people call an entry is not its name where it is another's title."""
+def names_of(entries: Iterable[IndexEntry], franchises: dict[int, int]) -> Iterator[IndexName]:
+    """The names of entries. What people call an entry is not its name where it is another's title."""
     listed = list(entries)
     owners: dict[str, list[IndexEntry]] = {}
     for entry in listed:
@@ -28,7 +28,8 @@ def added_names(entries: Iterable[IndexEntry], franchises: dict[int, int]) -> It
             owners.setdefault(folded, []).append(entry)
     for entry in listed:
         for folded, (source, language) in entry.own.items():
-            if source is not DumpSource.BANGUMI_DATA and not _is_of_earlier(entry, owners[folded], franchises):
+            is_given = source is DumpSource.BANGUMI_DATA
+            if is_given or not _is_of_earlier(entry, owners[folded], franchises):
                 yield IndexName(folded, entry.id, source, language)
         for folded, (source, language) in entry.others.items():
             if folded not in owners:

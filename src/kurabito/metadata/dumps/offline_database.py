@@ -11,6 +11,7 @@ from kurabito.errors import InvalidInput
 from kurabito.metadata.dumps.model import MOST_NAMES, DumpEntry, DumpName, SkippedRows, clean, language_of
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import RecordKind
+from kurabito.metadata.sources.answers import MALFORMED
 
 _KINDS: Final = {
     "TV": RecordKind.TV,
@@ -31,7 +32,7 @@ def read_anime(rows: Iterable[Any], skipped: SkippedRows) -> Iterator[DumpEntry]
     for row in rows:
         try:
             yield _entry(row)
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
+        except MALFORMED as error:
             skipped.note(str(row), repr(error))
 
 
@@ -59,7 +60,9 @@ def _entry(row: dict[str, Any]) -> DumpEntry:
     title = clean(row["title"])
     if not title:
         raise ValueError("it has no title")
-    synonyms = (clean(name) for name in row.get("synonyms") or ())
+    if not isinstance(listed := row.get("synonyms") or [], list):
+        raise TypeError("its synonyms are no list")
+    synonyms = (clean(name) for name in listed)
     others = (name for name in synonyms if len(name) >= _SHORTEST_SYNONYM or not name.isascii())
     season, episodes = row.get("animeSeason") or {}, row.get("episodes")
     return DumpEntry(

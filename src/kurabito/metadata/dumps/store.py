@@ -13,6 +13,7 @@ from typing import Any, Final
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Database, Queries, Query
 from kurabito.metadata.dumps.model import DumpEntry, DumpSource, SkippedRows
+from kurabito.metadata.sources.bangumi_data import OfflineEntry
 
 _SQL: Final = Queries("kurabito.metadata.dumps", "store.sql")
 BATCH: Final = 250
@@ -36,37 +37,54 @@ class ImportedDump:
 def replace_dump(
     database: Database,
     source: DumpSource,
-    entries: Sequence[DumpEntry],
+    entries: Sequence[DumpEntry | OfflineEntry],
     *,
     file_name: str,
     skipped: SkippedRows,
     report: Callable[[int], object],
+    note: Callable[[Connection], object] = lambda _conn: None,
 ) -> None:
     """Store what a dump says, in the place of what it said before: some rows at a time, and valid all at once.
 
-    The rows of an edition lie beside those of the one before until the last is there. What an import that was killed left is
-    removed by the next.
+    The rows of an edition lie beside those of the one before until the last is there; `note` is called in the transaction that
+    makes them valid. What an import that was killed left is removed by the next.
     """
     edition = 1 + database.read_blocking(lambda conn: _edition(conn, source))
     _forget_others(database, source, edition - 1)
-    for start in range(0, len(entries), BATCH):
-        rows = [
-            [edition * _ROOM + start + place, json.dumps(entry.as_stored(), ensure_ascii=False, separators=(",", ":"))]
-            for place, entry in enumerate(entries[start : start + BATCH])
-        ]
+    rows = _numbered(entries, edition)
+    while batch := list(islice(rows, BATCH)):
         # Without waiting for the disk: the import is noted at the end, and what is durable then has all of this before it.
-        database.write_blocking(partial(run_in_chunks, query=_SQL.add, rows=rows, source=source), durable=False)
-        report(len(rows))
+        database.write_blocking(partial(run_in_chunks, query=_SQL.add, rows=batch, source=source), durable=False)
+        report(len(batch))
     noted = {"source": source, "file_name": file_name, "entries": len(entries), "skipped": skipped.count}
-    database.write_blocking(lambda conn: conn.run(_SQL.note_import, {**noted, "edition": edition}))
+
+    def make_valid(conn: Connection) -> None:
+        conn.run(_SQL.note_import, {**noted, "edition": edition})
+        note(conn)
+
+    database.write_blocking(make_valid)
     _forget_others(database, source, edition)
+
+
+def put_dump(conn: Connection, source: DumpSource, entries: Sequence[DumpEntry | OfflineEntry]) -> None:
+    """Store what a dump says, in the place of what it said before, in the caller's transaction."""
+    edition = 1 + _edition(conn, source)
+    conn.run(_SQL.forget_all, {"source": source})
+    run_in_chunks(conn, _SQL.add, _numbered(entries, edition), source=source)
+    noted = {"source": source, "file_name": source, "entries": len(entries), "skipped": 0, "edition": edition}
+    conn.run(_SQL.note_import, noted)
 
 
 def read_dump(conn: Connection, source: DumpSource) -> Iterator[DumpEntry]:
     """What a dump says, in its order."""
-    edition = _edition(conn, source)
-    for (facts,) in conn.all(_SQL.facts, {"source": source, **_range(edition)}):
-        yield DumpEntry.from_stored(json.loads(facts))
+    return map(DumpEntry.from_stored, _facts(conn, source))
+
+
+def read_base(conn: Connection) -> Iterator[OfflineEntry] | None:
+    """What bangumi-data says, in its order; None when it was imported by a version that did not keep that."""
+    if not _edition(conn, DumpSource.BANGUMI_DATA):
+        return None
+    return map(OfflineEntry.from_stored, _facts(conn, DumpSource.BANGUMI_DATA))
 
 
 def editions(conn: Connection) -> list[tuple[str, int]]:
@@ -82,6 +100,16 @@ def is_unjoined(conn: Connection) -> bool:
 def note_joined(conn: Connection) -> None:
     """Say that the index is made of all imports."""
     conn.run(_SQL.note_joined)
+
+
+def _numbered(entries: Iterable[DumpEntry | OfflineEntry], edition: int) -> Iterator[tuple[int, str]]:
+    for number, entry in enumerate(entries, edition * _ROOM):
+        yield number, json.dumps(entry.as_stored(), ensure_ascii=False, separators=(",", ":"))
+
+
+def _facts(conn: Connection, source: DumpSource) -> Iterator[dict[str, Any]]:
+    for (facts,) in conn.all(_SQL.facts, {"source": source, **_range(_edition(conn, source))}):
+        yield json.loads(facts)
 
 
 def _edition(conn: Connection, source: DumpSource) -> int:

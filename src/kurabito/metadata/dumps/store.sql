@@ -22,6 +22,9 @@ ORDER BY number LIMIT :limit;
 DELETE FROM offline_dumps
 WHERE source = :source AND number IN (SELECT CAST(value ->> 0 AS bigint) FROM {given});
 
+-- name: forget_all
+DELETE FROM offline_dumps WHERE source = :source;
+
 -- name: note_import
 INSERT INTO offline_imports (source, file_name, entries, skipped, imported_at, edition, joined_at)
 VALUES (:source, :file_name, :entries, :skipped, :now, :edition, NULL)

@@ -9,8 +9,8 @@ from xml.parsers import expat
 from kurabito.errors import InvalidInput
 
 _CHUNK: Final = 1 << 16
-_MOST_CHILDREN: Final = 2_000
-_LONGEST_TEXT: Final = 4_096
+_LARGEST_ELEMENT: Final = 1 << 20
+"""Letters and elements in one element; the largest real one has some thousands."""
 
 
 class XmlNode(NamedTuple):
@@ -35,7 +35,10 @@ def read_elements(stream: IO[bytes], tag: str) -> Iterator[XmlNode]:
         chunk = stream.read(_CHUNK)
         try:
             parser.Parse(chunk, not chunk)
-        except expat.ExpatError as error:
+        except InvalidInput:
+            raise
+        except (expat.ExpatError, ValueError, LookupError) as error:
+            # The others are of encodings that the parser does not know.
             raise InvalidInput("file", f"is broken: {error}; download it again") from None
         yield from collected.take()
         if not chunk:
@@ -49,6 +52,8 @@ class _ElementCollector:
         self._tag = tag
         self._open: list[XmlNode] = []
         self._complete: list[XmlNode] = []
+        self._size = 0
+        """Of the element that is open."""
 
     def take(self) -> list[XmlNode]:
         complete, self._complete = self._complete, []
@@ -56,20 +61,30 @@ class _ElementCollector:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         if self._open or tag == self._tag:
+            self._grow(1 + sum(map(len, attributes.values())))
             self._open.append(XmlNode(tag, attributes, [], []))
 
     def end(self, _tag: str) -> None:
         if not self._open:
             return
         node = self._open.pop()
-        if not self._open:
-            self._complete.append(node)
-        elif len(self._open[-1].children) < _MOST_CHILDREN:
+        if self._open:
             self._open[-1].children.append(node)
+        else:
+            self._complete.append(node)
+            self._size = 0
 
     def add_text(self, text: str) -> None:
-        if self._open and len(self._open[-1].text) < _LONGEST_TEXT:
-            self._open[-1].text.append(text[:_LONGEST_TEXT])
+        if self._open:
+            self._grow(len(text))
+            self._open[-1].text.append(text)
+
+    def _grow(self, by: int) -> None:
+        self._size += by
+        if self._size > _LARGEST_ELEMENT:
+            raise InvalidInput(
+                "file", f"has a <{self._tag[:40]}> of more than {_LARGEST_ELEMENT >> 20} MB; it is not read"
+            )
 
 
 def _refuse_doctype(name: str, *_: object) -> None:

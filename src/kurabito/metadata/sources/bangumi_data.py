@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import tarfile
@@ -14,6 +15,8 @@ from typing import Any, Final
 from kurabito.errors import InvalidInput
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import RecordKind, TmdbKind
+from kurabito.metadata.sources.answers import MALFORMED
+from kurabito.titles.text import storable
 
 # Days are those of the place where it was shown.
 _JAPAN: Final = timezone(timedelta(hours=9))
@@ -30,6 +33,7 @@ _KINDS: Final = frozenset(RecordKind)
 _GZIP: Final = b"\x1f\x8b"
 _IN_PACKAGE: Final = "dist/data.json"
 LARGEST_INDEX: Final = 64 * 1024 * 1024
+_LONGEST_NAME: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,37 @@ class OfflineEntry:
         """Every name of it."""
         return (self.title, *self.other_titles)
 
+    def as_stored(self) -> dict[str, Any]:
+        """As the database keeps what the file says: only what is known."""
+        stored: dict[str, Any] = {
+            "title": self.title,
+            "kind": self.kind,
+            "language": self.language,
+            "ids": self.ids.as_stored(),
+            "air_date": self.air_date and self.air_date.isoformat(),
+            "title_chinese": self.title_chinese,
+            "title_english": self.title_english,
+            "other_titles": self.other_titles,
+            "year": self.year,
+        }
+        return {name: value for name, value in stored.items() if value}
+
+    @classmethod
+    def from_stored(cls, stored: dict[str, Any]) -> OfflineEntry:
+        """What `as_stored` wrote."""
+        day = stored.get("air_date")
+        return cls(
+            title=stored["title"],
+            kind=RecordKind(stored["kind"]),
+            language=stored.get("language", ""),
+            ids=Ids.from_stored(stored.get("ids", {})),
+            air_date=date.fromisoformat(day) if day else None,
+            title_chinese=stored.get("title_chinese"),
+            title_english=stored.get("title_english"),
+            other_titles=tuple(stored.get("other_titles", ())),
+            year=stored.get("year"),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class IndexFile:
@@ -78,7 +113,7 @@ def read_index(content: bytes) -> IndexFile:
                 unknown += 1
                 continue
             entries.append(_entry(item))
-        except (LookupError, TypeError, ValueError, AttributeError):
+        except MALFORMED:
             bad += 1
     if bad and not entries:
         raise _not_the_file("none of its rows is an entry")
@@ -87,7 +122,7 @@ def read_index(content: bytes) -> IndexFile:
 
 def _items(content: bytes) -> list[Any]:
     try:
-        items = json.loads(_unpacked(content) if content.startswith(_GZIP) else content)["items"]
+        items = json.loads(_unpacked(content) if _is_package(content) else content)["items"]
     except (
         ValueError,
         LookupError,
@@ -104,11 +139,20 @@ def _items(content: bytes) -> list[Any]:
     return items
 
 
+def _is_package(content: bytes) -> bool:
+    return content.startswith(_GZIP) or content[257:262] == b"ustar"
+
+
 def _unpacked(package: bytes) -> bytes:
     """The data.json of the project's package, which is a tar file."""
-    with tarfile.open(fileobj=BytesIO(package), mode="r:gz") as files:
+    if package.startswith(_GZIP):
+        with gzip.GzipFile(fileobj=BytesIO(package)) as packed:
+            package = packed.read(LARGEST_INDEX + 1)
+    if len(package) > LARGEST_INDEX:
+        raise ValueError(f"it unpacks to more than {LARGEST_INDEX >> 20} MB")
+    with tarfile.open(fileobj=BytesIO(package), mode="r:") as files:
         for member in files:
-            if member.isfile() and member.name.endswith(_IN_PACKAGE) and member.size <= LARGEST_INDEX:
+            if member.isfile() and member.name.endswith(_IN_PACKAGE):
                 found = files.extractfile(member)
                 assert found is not None
                 return found.read()
@@ -117,7 +161,8 @@ def _unpacked(package: bytes) -> bytes:
 
 def _entry(item: dict[str, Any]) -> OfflineEntry:
     translations = {
-        language: [_clean(name) for name in names] for language, names in item.get("titleTranslate", {}).items()
+        language: list(filter(None, map(_clean, _list(names))))
+        for language, names in item.get("titleTranslate", {}).items()
     }
     chinese = [*translations.get("zh-Hans", ()), *translations.get("zh-Hant", ())]
     title = _clean(item["title"])
@@ -127,7 +172,7 @@ def _entry(item: dict[str, Any]) -> OfflineEntry:
         title=title,
         kind=RecordKind(item["type"]),
         language=_clean(item.get("lang", "ja")),
-        ids=_ids(item.get("sites", ())),
+        ids=_ids(_list(item.get("sites", []))),
         air_date=_day(item.get("begin")),
         title_chinese=next(iter(chinese), None),
         title_english=next(iter(translations.get("en", ())), None),
@@ -152,9 +197,17 @@ def _day(begin: Any) -> date | None:
     return datetime.fromisoformat(begin).astimezone(_JAPAN).date() if begin else None
 
 
+def _list(value: Any) -> list[Any]:
+    """A list. The letters of a text would be names otherwise."""
+    if not isinstance(value, list):
+        raise TypeError("something else stands where a list belongs")
+    return value
+
+
 def _clean(text: str) -> str:
-    # PostgreSQL keeps no NUL in a text.
-    return text.replace("\x00", "").strip()
+    if len(text) > _LONGEST_NAME:
+        raise ValueError("a name that is longer than names are")
+    return storable(text).strip()
 
 
 def _not_the_file(why: str) -> InvalidInput:

@@ -12,19 +12,20 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from kurabito.clock import to_datetime
-from kurabito.db import Connection, Queries
+from kurabito.db import Connection, Database, Queries
 from kurabito.db.rows import ColumnList
 from kurabito.errors import InvalidInput
 from kurabito.http import Limits, Outbound
 from kurabito.http.errors import OutboundError
-from kurabito.metadata.dumps.changes import bring_up_to_date
-from kurabito.metadata.dumps.store import is_unjoined
+from kurabito.metadata.dumps.changes import Report, bring_up_to_date, counted, unheard
+from kurabito.metadata.dumps.model import DumpSource, SkippedRows
+from kurabito.metadata.dumps.store import is_unjoined, replace_dump
 from kurabito.metadata.errors import IndexRefused, MetadataStopped
 from kurabito.metadata.health import MetadataSource, SourceReports, last_failure, note_success
 from kurabito.metadata.messages import MetadataHandle
 from kurabito.metadata.sources import offline
 from kurabito.metadata.sources.bangumi_data import LARGEST_INDEX, IndexFile, read_index
-from kurabito.runtime import Registry
+from kurabito.runtime import Registry, TaskContext
 from kurabito.runtime.delegation import DelegatedTasks
 
 UPDATE: Final = "metadata.update_index"
@@ -56,17 +57,42 @@ class IndexImport:
     origin: IndexOrigin
 
 
-def import_index(conn: Connection, file: IndexFile, origin: IndexOrigin, *, force: bool = False) -> IndexImport:
-    """Replace the index by what a file says; raises IndexRefused when it is empty, or a fifth of the entries are gone."""
-    known, new = int(conn.value(_SQL.count)), len(file.entries)
+def import_index(
+    database: Database,
+    file: IndexFile,
+    origin: IndexOrigin,
+    *,
+    force: bool = False,
+    on_stored: Report = unheard,
+    on_joined: Report = unheard,
+) -> IndexImport:
+    """Replace the index by what a file says; raises IndexRefused when it is empty, or a fifth of the entries are gone.
+
+    Some rows at a time, so that other writers wait for milliseconds. A kill before all is stored leaves the old index; after that,
+    the index is made of the new file by the next start, or the next import.
+    """
+    known, new = database.read_blocking(lambda conn: int(conn.value(_SQL.count))), len(file.entries)
     if not force and (not new or new < known * (1 - _MOST_LOST)):
         raise IndexRefused(
             f"the file has {new:,} entries, and {known:,} are known; nothing was changed. If that is right, import it with "
             "--force"
         )
-    offline.replace_entries(conn, file.entries)
     counts = {"entries": new, "unknown_kinds": file.unknown_kinds, "bad_rows": file.bad_rows, "origin": origin}
-    conn.run(_SQL.note_import, counts)
+    replace_dump(
+        database,
+        DumpSource.BANGUMI_DATA,
+        file.entries,
+        file_name=origin,
+        skipped=SkippedRows(file.unknown_kinds + file.bad_rows),
+        report=counted(new, on_stored),
+        note=lambda conn: conn.run(_SQL.note_import, counts),
+    )
+    bring_up_to_date(database, on_joined)
+    return database.write_blocking(_finish)
+
+
+def _finish(conn: Connection) -> IndexImport:
+    offline.look_again(conn)
     note_success(conn, MetadataSource.INDEX)
     imported = last_import(conn)
     assert imported is not None
@@ -106,8 +132,8 @@ class IndexUpdates:
         self._queue = queue
         self._database = queue.database
         self._outbound = outbound
-        self._url = url
-        self._is_allowed = is_allowed
+        self.url = url
+        self.is_allowed = is_allowed
         self._reports = reports
         self._handle = handle
 
@@ -133,23 +159,41 @@ class IndexUpdates:
         """
         if await self._database.read(is_unjoined):
             await asyncio.to_thread(bring_up_to_date, self._database)
-        if not self._is_allowed:
+        if not self.is_allowed:
             return False
         is_due = await self._database.read(_is_due)
         if is_due:
             await self.begin_update()
         return is_due
 
-    async def update(self) -> IndexImport:
+    async def update(self, ctx: TaskContext) -> IndexImport:
         """Fetch the index and import it; raises OutboundError, InvalidInput or IndexRefused."""
         try:
-            file = await fetch_index(self._outbound, self._url)
-            imported = await self._database.write(lambda conn: import_index(conn, file, IndexOrigin.FETCHED))
+            file = await fetch_index(self._outbound, self.url)
+            imported = await asyncio.to_thread(self._import, file, ctx)
         except (OutboundError, InvalidInput, IndexRefused) as error:
             await self._reports.failed(MetadataSource.INDEX, error)
             raise
         with suppress(MetadataStopped):
             await self._handle.trigger_sync()
+        return imported
+
+    def _import(self, file: IndexFile, ctx: TaskContext) -> IndexImport:
+        # Each entry counts twice: what the file says is stored, then the index is brought to it.
+        entries = len(file.entries)
+
+        def report(done: int) -> None:
+            ctx.raise_if_cancelled()
+            _ = ctx.report(done, 2 * entries)
+
+        imported = import_index(
+            self._database,
+            file,
+            IndexOrigin.FETCHED,
+            on_stored=lambda done, _: report(done),
+            on_joined=lambda done, total: report(entries + entries * done // total),
+        )
+        report(2 * entries)
         return imported
 
 

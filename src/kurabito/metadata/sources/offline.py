@@ -8,36 +8,21 @@ from datetime import date
 from typing import Any, Final
 
 from kurabito.db import Connection, Queries
-from kurabito.db.port import Row
-from kurabito.db.rows import ColumnList
-from kurabito.metadata.dumps.join import join_dumps
-from kurabito.metadata.dumps.model import folded_spellings
-from kurabito.metadata.pending import Ids
-from kurabito.metadata.records import Details, RecordKind, TmdbKind
+from kurabito.metadata.dumps.changes import join_dumps
+from kurabito.metadata.dumps.model import DumpSource
+from kurabito.metadata.dumps.store import put_dump
+from kurabito.metadata.records import Details, RecordKind
 from kurabito.metadata.sources.bangumi_data import OfflineEntry
+from kurabito.metadata.sources.entry_rows import ENTRY, entry_of
 from kurabito.titles import fold_title
 
-_ENTRY: Final = ColumnList(
-    "kind, title, title_chinese, title_english, language, air_date, bgm_id, tmdb_id, tmdb_kind, tmdb_season, anidb_id, "
-    "anilist_id, mal_id, mikan_id, year"
-)
-_SQL: Final = Queries("kurabito.metadata.sources", "offline.sql", entry=_ENTRY)
+_SQL: Final = Queries("kurabito.metadata.sources", "offline.sql", entry=ENTRY)
 
 
 def replace_entries(conn: Connection, entries: Iterable[OfflineEntry]) -> int:
-    """Replace all entries; returns their number. The next sync looks up records without an id again."""
+    """Replace all entries in the caller's transaction; returns their number. What is large is imported by `import_index`."""
     listed = list(entries)
-    conn.run(_SQL.forget_titles)
-    conn.run(_SQL.forget_entries)
-    conn.run(_SQL.add_entries, {"rows": _json([_row(number, entry) for number, entry in enumerate(listed, 1)])})
-    names = {
-        (folded, number)
-        for number, entry in enumerate(listed, 1)
-        for title in entry.titles
-        for folded in folded_spellings(title)
-    }
-    conn.run(_SQL.add_titles, {"rows": _json(sorted(names))})
-    # What other dumps know of these entries is joined to the new ones.
+    put_dump(conn, DumpSource.BANGUMI_DATA, listed)
     join_dumps(conn)
     look_again(conn)
     return len(listed)
@@ -68,7 +53,7 @@ def find_entries(conn: Connection, wanted: Sequence[Details]) -> list[OfflineEnt
     by_bgm = {}
     if bgm_ids:
         rows = conn.all(_SQL.of_bgm, {"rows": _json([[bgm_id] for bgm_id in bgm_ids])})
-        by_bgm = {entry.ids.bgm_id: entry for entry in map(_entry, rows)}
+        by_bgm = {entry.ids.bgm_id: entry for entry in map(entry_of, rows)}
     folded = [fold_title(details.title_japanese or "") for details in wanted]
     by_name = named(conn, set(folded))
     return [
@@ -81,28 +66,28 @@ def named(conn: Connection, names: Iterable[str]) -> dict[str, list[OfflineEntry
     """The entries that have each of these names, which are folded already."""
     found: dict[str, list[OfflineEntry]] = {}
     for name, *row in conn.all(_SQL.named, {"rows": _json([[name] for name in names])}):
-        found.setdefault(name, []).append(_entry(tuple(row)))
+        found.setdefault(name, []).append(entry_of(tuple(row)))
     return found
 
 
 def containing(conn: Connection, folded: str, *, limit: int) -> list[OfflineEntry]:
     """The entries with a text in one of their names, which is folded already; those first that are called exactly so."""
     rows = conn.all(_SQL.containing, {"folded": folded, "pattern": f"%{folded}%", "limit": limit})
-    return [_entry(row) for row in rows]
+    return [entry_of(row) for row in rows]
 
 
 def sounding(conn: Connection, sounds: Iterable[str]) -> dict[str, list[OfflineEntry]]:
     """The entries that have a name of each of these sounds."""
     found: dict[str, list[OfflineEntry]] = {}
     for sound, *row in conn.all(_SQL.sounding, {"rows": _json([[sound] for sound in sounds])}):
-        found.setdefault(sound, []).append(_entry(tuple(row)))
+        found.setdefault(sound, []).append(entry_of(tuple(row)))
     return found
 
 
 def of_shows(conn: Connection, tmdb_ids: Iterable[int]) -> list[OfflineEntry]:
     """The seasons of some shows of TMDB."""
     rows = conn.all(_SQL.of_shows, {"rows": _json([[tmdb_id] for tmdb_id in tmdb_ids])})
-    return [_entry(row) for row in rows]
+    return [entry_of(row) for row in rows]
 
 
 def namesakes(conn: Connection, names: Iterable[str]) -> dict[str, set[str]]:
@@ -118,7 +103,7 @@ def namesakes(conn: Connection, names: Iterable[str]) -> dict[str, set[str]]:
 def begun_between(conn: Connection, first: date, last: date) -> list[OfflineEntry]:
     """What began from one day on and before another, in that order."""
     values = {"first": first.isoformat(), "last": last.isoformat()}
-    return [_entry(row) for row in conn.all(_SQL.begun_between, values)]
+    return [entry_of(row) for row in conn.all(_SQL.begun_between, values)]
 
 
 def _the_one(named: Sequence[OfflineEntry], details: Details) -> OfflineEntry | None:
@@ -140,52 +125,6 @@ def _nearest(named: Sequence[OfflineEntry], year: int) -> list[OfflineEntry]:
     if nearest is None or nearest > 1:
         return []
     return [entry for entry in named if entry.began_in and abs(entry.began_in - year) == nearest]
-
-
-def _row(number: int, entry: OfflineEntry) -> list[Any]:
-    day, ids = entry.air_date, entry.ids
-    return [
-        number,
-        entry.kind,
-        entry.title,
-        entry.title_chinese,
-        entry.title_english,
-        entry.language,
-        day and day.isoformat(),
-        day and day.isoweekday(),
-        day and day.year,
-        ids.bgm_id,
-        ids.tmdb_id,
-        ids.tmdb_kind,
-        ids.tmdb_season,
-        ids.anidb_id,
-        ids.anilist_id,
-        ids.mal_id,
-        ids.mikan_id,
-    ]
-
-
-def _entry(row: Row) -> OfflineEntry:
-    entry = _ENTRY.row(row)
-    return OfflineEntry(
-        title=entry.title,
-        kind=RecordKind(entry.kind),
-        language=entry.language,
-        ids=Ids(
-            bgm_id=entry.bgm_id,
-            tmdb_id=entry.tmdb_id,
-            tmdb_kind=None if entry.tmdb_kind is None else TmdbKind(entry.tmdb_kind),
-            tmdb_season=entry.tmdb_season,
-            anidb_id=entry.anidb_id,
-            anilist_id=entry.anilist_id,
-            mal_id=entry.mal_id,
-            mikan_id=entry.mikan_id,
-        ),
-        air_date=None if entry.air_date is None else date.fromisoformat(entry.air_date),
-        title_chinese=entry.title_chinese,
-        title_english=entry.title_english,
-        year=entry.year,
-    )
 
 
 def _json(rows: Sequence[Any]) -> str:

@@ -4,32 +4,37 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from kurabito.clock import Clock, SystemClock
 from kurabito.http import Limits, Outbound
-from kurabito.http.errors import BadAnswer, BadStatus, OutboundError, Unreachable, UrlNotAllowed
+from kurabito.http.errors import BadStatus, OutboundError, Unreachable, UrlNotAllowed
 from kurabito.http.retries import PASSING
 from kurabito.metadata.errors import TmdbError
 from kurabito.metadata.health import MetadataSource, SourceReports
 from kurabito.metadata.records import TmdbKind
 from kurabito.metadata.single_flight import SingleFlight
+from kurabito.metadata.sources.answers import MALFORMED
 from kurabito.metadata.sources.tmdb_pages import KEPT_FOR, TmdbPages, YearPage
 from kurabito.metadata.sources.tmdb_titles import (
     Title,
     Titles,
     TmdbSeason,
+    as_object,
     by_name,
+    picture_at,
     poster_in,
     read_count,
     read_seasons,
+    read_title,
     read_titles,
 )
 
 __all__ = ["TMDB_LIMITS", "Title", "Titles", "TmdbClient", "TmdbSeason"]
 
+T = TypeVar("T")
 TMDB_LIMITS: Final = Limits(attempts=4, passing=PASSING | {500})
 _LANGUAGE: Final = "ja"
 _LISTS_KEPT: Final = 48
@@ -59,9 +64,7 @@ class TmdbClient:
         limits: Limits = TMDB_LIMITS,
     ) -> None:
         self._outbound = outbound
-        self._key = key
-        self._url = url.rstrip("/")
-        self._image_url = image_url.rstrip("/")
+        self.use(key, url=url, image_url=image_url)
         self._pages = pages or TmdbPages()
         self._reports = reports or SourceReports()
         self._clock = clock or SystemClock()
@@ -69,10 +72,20 @@ class TmdbClient:
         self._lists: OrderedDict[tuple[TmdbKind, int], tuple[int, Titles]] = OrderedDict()
         self._reading: SingleFlight[Titles] = SingleFlight()
 
+    def use(self, key: str | None, *, url: str, image_url: str) -> None:
+        """Ask with this key, and there, from now on."""
+        self._key = key
+        self._url = url.rstrip("/")
+        self._image_url = image_url.rstrip("/")
+
     @property
     def is_on(self) -> bool:
         """Whether there is a key to ask with."""
         return bool(self._key)
+
+    async def check(self) -> None:
+        """Ask for something small; raises TmdbError when TMDB does not answer, or refuses the key."""
+        await self._ask(f"/search/{TmdbKind.TV}", {"query": "a"}, as_object)
 
     async def titles_of(self, kind: TmdbKind, year: int) -> Titles:
         """Everything in Japanese that began in a year: read once a day, however many ask."""
@@ -85,40 +98,36 @@ class TmdbClient:
     async def search(self, kind: TmdbKind, name: str, year: int | None = None) -> list[Title]:
         """What TMDB finds for a name, the best first; with a year, only what began in it."""
         asked = {"query": name} if year is None else {"query": name, _YEAR[kind]: str(year)}
-        return read_titles(kind, await self._ask(f"/search/{kind}", asked), self._image_url)
+        return await self._ask(f"/search/{kind}", asked, lambda answer: read_titles(kind, answer, self._image_url))
 
     async def seasons_of(self, show_id: int) -> list[TmdbSeason]:
         """The seasons of a show; none when TMDB has no such show, or says nothing about them."""
-        return list(read_seasons(await self._details(TmdbKind.TV, show_id), self._image_url))
+        return await self._about(TmdbKind.TV, show_id, lambda one: list(read_seasons(one, self._image_url))) or []
 
     async def poster_of(self, kind: TmdbKind, tmdb_id: int) -> str | None:
         """Where the poster of a show or film is; None when there is none."""
-        return poster_in(await self._details(kind, tmdb_id), self._image_url)
+        return await self._about(kind, tmdb_id, lambda one: poster_in(one, self._image_url))
 
-    async def _details(self, kind: TmdbKind, tmdb_id: int) -> Any:
+    async def title(self, kind: TmdbKind, tmdb_id: int) -> Title | None:
+        """One title; None when TMDB has no such id, or no name for it."""
+        return await self._about(kind, tmdb_id, lambda one: read_title(kind, one, self._image_url))
+
+    async def _about(self, kind: TmdbKind, tmdb_id: int, read: Callable[[dict[str, Any]], T]) -> T | None:
+        """What is read from TMDB's answer about one title; None when it has no such id."""
         try:
-            return await self._ask(f"/{kind}/{tmdb_id}", {})
+            return await self._ask(f"/{kind}/{tmdb_id}", {}, lambda answer: read(as_object(answer, has="id")))
         except TmdbError as error:
-            if _answered(error, 404) or isinstance(error.__cause__, BadAnswer):
+            if _answered(error, 404):
                 return None
             raise
 
-    async def title(self, kind: TmdbKind, tmdb_id: int) -> Title | None:
-        """One title; None when TMDB has no such id."""
-        found = await self._details(kind, tmdb_id)
-        if not isinstance(found, dict):
-            return None
-        genres = [one.get("id") for one in found.get("genres") or ()]
-        (title,) = read_titles(kind, {"results": [{**found, "genre_ids": genres}]}, self._image_url)
-        return title
+    async def read(self, path: str, params: Mapping[str, str], read: Callable[[dict[str, Any]], T]) -> T:
+        """What is read from TMDB's answer at a path of its API."""
+        return await self._ask(path, params, lambda answer: read(as_object(answer)))
 
-    async def read(self, path: str, params: Mapping[str, str]) -> Any:
-        """What TMDB answers at a path of its API."""
-        return await self._ask(path, params)
-
-    def picture(self, path: str | None) -> str | None:
+    def picture(self, path: Any) -> str | None:
         """The URL of a picture that TMDB names by its path."""
-        return f"{self._image_url}{path}" if path else None
+        return picture_at(path, self._image_url)
 
     async def _read_year(self, kind: TmdbKind, year: int) -> Titles:
         kept = await self._pages.fresh(kind, year)
@@ -168,8 +177,11 @@ class TmdbClient:
         asked_at = self._clock.now()
         asked = {"with_original_language": _LANGUAGE, _YEAR[kind]: str(year), "sort_by": _SORT[kind], "page": str(page)}
         try:
-            answer = await self._ask(f"/discover/{kind}", asked)
-            titles, pages = read_titles(kind, answer, self._image_url), read_count(answer, "total_pages")
+            titles, pages = await self._ask(
+                f"/discover/{kind}",
+                asked,
+                lambda answer: (read_titles(kind, answer, self._image_url), read_count(answer, "total_pages")),
+            )
         except TmdbError as error:
             # The list has become shorter since its first page was read.
             if page == 1 or not _answered(error, 404):
@@ -179,7 +191,7 @@ class TmdbClient:
         await self._pages.keep(kind, year, read)
         return read
 
-    async def _ask(self, path: str, params: Mapping[str, str]) -> Any:
+    async def _ask(self, path: str, params: Mapping[str, str], read: Callable[[Any], T]) -> T:
         if not self._key:
             raise TmdbError("TMDB is off: set KURABITO_TMDB_KEY to a key of yours", may_pass=False)
         headers = {}
@@ -199,8 +211,14 @@ class TmdbClient:
             advice = "; check KURABITO_TMDB_KEY" if isinstance(error, BadStatus) and error.answered == 401 else ""
             may_pass = _may_pass(error, self._limits)
             raise TmdbError(f"TMDB was not read: {error}{advice}", may_pass=may_pass) from error
+        try:
+            found = read(answer)
+        except (TmdbError, *MALFORMED) as error:
+            problem = error if isinstance(error, TmdbError) else TmdbError(f"TMDB answered with nonsense: {error!r}")
+            await self._reports.failed(MetadataSource.TMDB, problem)
+            raise problem from None
         await self._reports.succeeded(MetadataSource.TMDB)
-        return answer
+        return found
 
 
 def _answered(error: TmdbError, status: int) -> bool:

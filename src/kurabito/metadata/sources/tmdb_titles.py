@@ -8,15 +8,26 @@ from typing import Any, Final, NamedTuple
 
 from kurabito.metadata.errors import TmdbError
 from kurabito.metadata.records import TmdbKind
+from kurabito.metadata.sources.answers import LONGEST_URL, MALFORMED, id_in, text_in
+from kurabito.titles.text import storable
 
 JAPANESE: Final = "ja"
 _ANIMATION: Final = 16
+_LAST_SEASON: Final = 9_999
 # Films and shows have the same things under other names.
 _DATE: Final = {TmdbKind.TV: "first_air_date", TmdbKind.MOVIE: "release_date"}
 _NAME: Final = {TmdbKind.TV: "original_name", TmdbKind.MOVIE: "original_title"}
 _LOCAL_NAME: Final = {TmdbKind.TV: "name", TmdbKind.MOVIE: "title"}
-# The cross of a collaboration, and the dash before and behind a subtitle: each is typed in several ways.
-_SAME: Final = str.maketrans({"\u00d7": "x", "\u2715": "x", "\u2716": "x", "\u301c": "~"})
+# The cross of a collaboration, the dashes before and behind a subtitle, an apostrophe: each is typed in several ways. The mark of
+# a long vowel looks like a dash and is a letter, so it stays.
+_SAME: Final = str.maketrans(
+    {
+        **dict.fromkeys("\u00d7\u2715\u2716", "x"),
+        **dict.fromkeys("\u301c\u223c", "~"),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+        **dict.fromkeys("\u2018\u2019", "'"),
+    }
+)
 
 
 class Title(NamedTuple):
@@ -53,10 +64,10 @@ Titles = Mapping[str, tuple[Title, ...]]
 
 
 def fold_name(name: str) -> str:
-    """The name without what is only a way of typing it: width, case, spaces, and the cross that is typed as an x.
+    """The name without what is only a way of typing it: width, case, spaces, which cross, which dash.
 
-    >>> fold_name("Kura ✕ Yoru")
-    'kuraxyoru'
+    >>> fold_name("Kura ✕ Yoru \u2015Asa\u2015")
+    'kuraxyoru-asa-'
     """
     return "".join(unicodedata.normalize("NFKC", name).casefold().translate(_SAME).split())
 
@@ -78,19 +89,36 @@ def read_titles(kind: TmdbKind, answer: Any, image_url: str) -> list[Title]:
     return [title for one in found if (title := _title(kind, one, image_url)) is not None]
 
 
+def read_title(kind: TmdbKind, answer: dict[str, Any], image_url: str) -> Title | None:
+    """The title of an answer about one; None when it has no name. There, genres have names as well."""
+    genres = [genre["id"] for genre in answer.get("genres") or ()]
+    return _title(kind, {**answer, "genre_ids": genres}, image_url)
+
+
+def as_object(answer: Any, *, has: str | None = None) -> dict[str, Any]:
+    """An answer that tells of one thing, and has a certain part; raises TmdbError when it is something else."""
+    if not isinstance(answer, dict) or (has is not None and has not in answer):
+        raise TmdbError("TMDB answered with something else than a title")
+    return answer
+
+
 def read_seasons(answer: Any, image_url: str) -> Iterator[TmdbSeason]:
     """The seasons of a show, as far as the answer has any."""
     found = answer.get("seasons") if isinstance(answer, dict) else None
     for one in found if isinstance(found, list) else ():
         number = one.get("season_number") if isinstance(one, dict) else None
-        if isinstance(number, int):
+        if isinstance(number, int) and 0 <= number <= _LAST_SEASON:
             yield TmdbSeason(number, _year_of(one.get("air_date")), poster_in(one, image_url))
 
 
 def poster_in(answer: Any, image_url: str) -> str | None:
     """Where the poster of something is; None when it has none."""
-    path = answer.get("poster_path") if isinstance(answer, dict) else None
-    return f"{image_url}{path}" if isinstance(path, str) and path else None
+    return picture_at(answer.get("poster_path"), image_url) if isinstance(answer, dict) else None
+
+
+def picture_at(path: Any, image_url: str) -> str | None:
+    """The URL of a picture that TMDB names by its path; None when it names none."""
+    return f"{image_url}{storable(path)}"[:LONGEST_URL] if isinstance(path, str) and path else None
 
 
 def read_count(answer: Any, name: str) -> int:
@@ -103,21 +131,26 @@ def read_count(answer: Any, name: str) -> int:
 
 def _title(kind: TmdbKind, found: Any, image_url: str) -> Title | None:
     try:
-        return Title(
-            int(found["id"]),
-            kind,
-            str(found[_NAME[kind]]),
-            _year_of(found.get(_DATE[kind])),
-            _ANIMATION in (found.get("genre_ids") or ()),
-            poster_in(found, image_url),
-            found.get("original_language"),
-            found.get(_LOCAL_NAME[kind]),
-            tuple(map(str, found.get("origin_country") or ())),
+        name = text_in(found, _NAME[kind])
+        return (
+            None
+            if name is None
+            else Title(
+                id_in(found),
+                kind,
+                name,
+                _year_of(found.get(_DATE[kind])),
+                _ANIMATION in (found.get("genre_ids") or ()),
+                poster_in(found, image_url),
+                text_in(found, "original_language"),
+                text_in(found, _LOCAL_NAME[kind]),
+                tuple(map(str, found.get("origin_country") or ())),
+            )
         )
-    except (LookupError, TypeError, ValueError, AttributeError):
+    except MALFORMED:
         return None
 
 
 def _year_of(day: Any) -> int | None:
     text = str(day or "")[:4]
-    return int(text) if text.isdecimal() and len(text) == 4 else None
+    return int(text) if text.isascii() and text.isdecimal() and len(text) == 4 else None

@@ -3,4 +3,5 @@
 sources.py   what TMDB and bgm.tv say of one record
 store.py     stories as the database keeps them (metadata_extras), and which records are due
 refresh.py   the task that follows every sync: asks for what is due, within a budget for each host
+service.py   what is told of a record, for the API and the pages
 """

@@ -15,14 +15,22 @@ from typing import Final
 
 from kurabito.clock import SECOND, Clock, to_datetime
 from kurabito.db import Connection, Database
+from kurabito.http.retries import PASSING
 from kurabito.logs import get_logger
 from kurabito.metadata import episodes
 from kurabito.metadata.episodes import EpisodeSource, KnownEpisode, key_of
-from kurabito.metadata.errors import BgmtvError, PosterError, PosterNotStored, TmdbError
+from kurabito.metadata.errors import (
+    BgmtvError,
+    PosterBadStatus,
+    PosterError,
+    PosterNotStored,
+    PosterUnreachable,
+    TmdbError,
+)
 from kurabito.metadata.franchises import episodes_known
 from kurabito.metadata.posters.downloads import PosterDownloads
 from kurabito.metadata.records import Details, Metadata, RecordKind
-from kurabito.metadata.sources.bangumi import BangumiClient
+from kurabito.metadata.sources.bangumi import BangumiClient, episode_pages
 from kurabito.metadata.sources.tmdb import TmdbClient
 from kurabito.metadata.stories import store
 from kurabito.metadata.stories.sources import ToldByTmdb, ask_tmdb, requests_for
@@ -108,18 +116,23 @@ class StoryRefresh:
                 await self._refresh(record, budgets, done)
                 await ctx.report(done.records + done.failed)
             after = due[-1].id
-        after = 0
+        await self._fetch_backdrops(done)
+        return done
+
+    async def _fetch_backdrops(self, done: StoriesRefreshed) -> None:
+        after = in_a_row = 0
         while remote := await self._database.read(partial(store.remote_backdrops, after=after, limit=_CHUNK)):
             for metadata_id, url in remote:
-                await self._fetch_backdrop(metadata_id, url, done)
+                in_a_row = 0 if await self._fetch_backdrop(metadata_id, url, done) else in_a_row + 1
+                if in_a_row >= _TROUBLES:
+                    return
             after = remote[-1][0]
-        return done
 
     async def _refresh(self, record: Metadata, budgets: dict[str, HostBudget], done: StoriesRefreshed) -> None:
         details = record.details
         asks_tmdb = self._tmdb.is_on and details.tmdb_id is not None
         asks_bgm = details.bgm_id is not None and details.kind is not RecordKind.MOVIE
-        may_bgm = not asks_bgm or budgets["bgm"].spend(1)
+        may_bgm = not asks_bgm or budgets["bgm"].spend(episode_pages(details))
         if not may_bgm or (asks_tmdb and not budgets["tmdb"].spend(requests_for(details))):
             done.left += 1
             return
@@ -144,19 +157,26 @@ class StoryRefresh:
         with budget.request():
             return await ask_tmdb(self._tmdb, details)
 
-    async def _fetch_backdrop(self, metadata_id: int, url: str, done: StoriesRefreshed) -> None:
+    async def _fetch_backdrop(self, metadata_id: int, url: str, done: StoriesRefreshed) -> bool:
+        """Fetch one; false when that could not be tried, and is left to the next run."""
         try:
             path: str | None = await self._downloads.fetch(url)
             done.backdrops += 1
-        except PosterNotStored:
-            # The disk is the trouble, not the picture: it is tried again by the next run.
-            done.backdrops_failed += 1
-            return
         except PosterError as error:
             done.backdrops_failed += 1
             _log.warning("backdrop not fetched", metadata_id=metadata_id, code=error.code, problem=str(error))
+            if _may_pass(error):
+                return False
             path = None
         await self._database.write(partial(store.keep_backdrop, metadata_id=metadata_id, url=url, path=path))
+        return True
+
+
+def _may_pass(error: PosterError) -> bool:
+    """Whether the disk or the host is the trouble, and not the picture."""
+    if isinstance(error, PosterBadStatus):
+        return error.answered in PASSING or error.answered >= 500
+    return isinstance(error, PosterNotStored | PosterUnreachable)
 
 
 def _keep(conn: Connection, record: Metadata, told: ToldByTmdb, listed: Sequence[KnownEpisode] | None) -> None:

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from kurabito.http.errors import BadStatus
 from kurabito.metadata.episodes import KnownEpisode
 from kurabito.metadata.errors import TmdbError
 from kurabito.metadata.records import Details, TmdbKind
+from kurabito.metadata.sources.answers import LONGEST_SUMMARY, episode_number, id_in, readable, text_in
 from kurabito.metadata.sources.tmdb import TmdbClient
 
 LANGUAGES: Final = {"ja": "ja-JP", "en": "en-US", "zh-Hans": "zh-CN", "zh-Hant": "zh-TW"}
@@ -32,6 +33,14 @@ class ToldByTmdb:
     """None for a film."""
 
 
+class ListedEpisode(NamedTuple):
+    """An episode as TMDB lists it in one language."""
+
+    number: int | float
+    title: str | None
+    air_date: date | None
+
+
 def requests_for(details: Details) -> int:
     """How many requests `ask_tmdb` makes for a record."""
     return len(LANGUAGES) if details.tmdb_kind is TmdbKind.TV else 1
@@ -44,44 +53,47 @@ async def ask_tmdb(tmdb: TmdbClient, details: Details) -> ToldByTmdb:
     parts = "translations" if kind is TmdbKind.MOVIE else f"translations,season/{season}"
     first, *others = LANGUAGES
     try:
-        found = await tmdb.read(
-            f"/{kind}/{details.tmdb_id}", {"language": LANGUAGES[first], "append_to_response": parts}
-        )
-        seasons = {first: found.get(f"season/{season}")}
-        if kind is TmdbKind.TV:
+        asked = {"language": LANGUAGES[first], "append_to_response": parts}
+        told, listed = await tmdb.read(f"/{kind}/{details.tmdb_id}", asked, lambda one: _told(tmdb, one, first, season))
+        seasons = {first: listed}
+        # TMDB leaves out a season that it does not have, and has it in no other language either.
+        if kind is TmdbKind.TV and listed is not None:
             for language in others:
-                asked = {"language": LANGUAGES[language]}
-                seasons[language] = await tmdb.read(f"/tv/{details.tmdb_id}/season/{season}", asked)
+                path = f"/tv/{details.tmdb_id}/season/{season}"
+                seasons[language] = await tmdb.read(path, {"language": LANGUAGES[language]}, _listed)
     except TmdbError as error:
         if isinstance(error.__cause__, BadStatus) and error.__cause__.answered == 404:
             return ToldByTmdb()
         raise
-    except AttributeError as error:
-        raise TmdbError(f"TMDB answered with something else than a title: {error!r}") from None
-    try:
-        told = ToldByTmdb(_summaries(found, first), tmdb.picture(found.get("backdrop_path")))
-        if kind is TmdbKind.TV:
-            told.episodes = _merged(seasons)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise TmdbError(f"TMDB answered with something else than a season: {error!r}") from None
+    if kind is TmdbKind.TV:
+        told.episodes = _merged(seasons)
     return told
 
 
+def _told(
+    tmdb: TmdbClient, found: dict[str, Any], language: str, season: int
+) -> tuple[ToldByTmdb, list[ListedEpisode] | None]:
+    """What an answer tells of a title; and its season's episodes, None where it has no such season."""
+    id_in(found)
+    listed = found.get(f"season/{season}")
+    told = ToldByTmdb(_summaries(found, language), tmdb.picture(found.get("backdrop_path")))
+    return told, _listed(listed) if listed else None
+
+
 def _summaries(found: Mapping[str, Any], language: str) -> dict[str, str]:
-    summaries = {language: found.get("overview") or ""}
+    summaries = {language: text_in(found, "overview", LONGEST_SUMMARY)}
     for one in (found.get("translations") or {}).get("translations") or ():
         name = _SCRIPTS.get(one["iso_3166_1"]) if one["iso_639_1"] == "zh" else one["iso_639_1"]
-        if name in LANGUAGES and (text := one["data"].get("overview")):
-            summaries.setdefault(name, text)
-            summaries[name] = summaries[name] or text
-    return {name: _clean(text) for name, text in summaries.items() if text}
+        if name in LANGUAGES and not summaries.get(name):
+            summaries[name] = text_in(one["data"], "overview", LONGEST_SUMMARY)
+    return {name: text for name, text in summaries.items() if text}
 
 
-def _merged(seasons: Mapping[str, Mapping[str, Any] | None]) -> list[KnownEpisode]:
-    titles: dict[int, dict[str, str]] = {}
-    days: dict[int, date | None] = {}
-    for language, season in seasons.items():
-        for number, title, day in _listed((season or {}).get("episodes") or ()):
+def _merged(seasons: Mapping[str, Iterable[ListedEpisode] | None]) -> list[KnownEpisode]:
+    titles: dict[int | float, dict[str, str]] = {}
+    days: dict[int | float, date | None] = {}
+    for language, listed in seasons.items():
+        for number, title, day in listed or ():
             known = titles.setdefault(number, {})
             if title:
                 known[language] = title
@@ -89,10 +101,14 @@ def _merged(seasons: Mapping[str, Mapping[str, Any] | None]) -> list[KnownEpisod
     return [KnownEpisode(number, titles[number], days[number]) for number in sorted(titles)[:_MOST_EPISODES]]
 
 
-def _listed(episodes: Iterable[Mapping[str, Any]]) -> Iterable[tuple[int, str, date | None]]:
-    for one in episodes:
-        title = _clean(one.get("name") or "")
-        yield int(one["episode_number"]), "" if _NO_TITLE.fullmatch(title) else title, _day(one.get("air_date"))
+def _listed(season: Mapping[str, Any]) -> list[ListedEpisode]:
+    return readable(season.get("episodes") or (), _episode)
+
+
+def _episode(one: Mapping[str, Any]) -> ListedEpisode:
+    title = text_in(one, "name")
+    is_number = title is not None and _NO_TITLE.fullmatch(title)
+    return ListedEpisode(episode_number(one["episode_number"]), None if is_number else title, _day(one.get("air_date")))
 
 
 def _day(text: Any) -> date | None:
@@ -100,8 +116,3 @@ def _day(text: Any) -> date | None:
         return date.fromisoformat(text)
     except (TypeError, ValueError):
         return None
-
-
-def _clean(text: str) -> str:
-    # PostgreSQL keeps no NUL in a text.
-    return text.replace("\x00", "").strip()[:20_000]

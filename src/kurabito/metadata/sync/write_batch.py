@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from kurabito.clock import SECOND, Clock
 from kurabito.db import Connection, Database
+from kurabito.errors import DatabaseUnavailable
+from kurabito.logs import get_logger
 
 Finding = Callable[[Connection], object]
 
 _AT_ONCE: Final = 20
 _SOON: Final = SECOND // 2
+
+_log = get_logger(__name__)
 
 
 class WriteBatch:
@@ -37,4 +41,17 @@ class WriteBatch:
             noted, self._noted = self._noted, []
             self._written_at = self._clock.now()
             if noted:
-                await self._database.write(lambda conn: [finding(conn) for finding in noted])
+                await self._write(noted)
+
+    async def _write(self, noted: Sequence[Finding]) -> None:
+        try:
+            await self._database.write(lambda conn: [finding(conn) for finding in noted])
+        except DatabaseUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - one record must not stop the others
+            if len(noted) == 1:
+                _log.error("finding not written", exc_info=error)
+                return
+            # One that cannot be written must not take the others with it.
+            for finding in noted:
+                await self._write([finding])

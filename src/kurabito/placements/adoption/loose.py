@@ -26,7 +26,7 @@ class LooseGroup:
     """What makes them specials: `OVA`."""
     videos: tuple[LibraryVideo, ...]
     is_stray: bool = False
-    """They lie in a folder of which nothing is known."""
+    """They lie in a folder that is not known."""
 
     @property
     def title(self) -> str:

@@ -92,7 +92,7 @@ class AdoptionRounds:
         """What files that lie in no folder of a show are about, by their names."""
         groups, silent = await asyncio.to_thread(group_by_names, found.loose)
         run.leave(silent, AdoptionReason.NO_TITLE)
-        # Only a name of their own says more than the folder, of which nothing is known.
+        # Only a name of their own says more than the folder, which is not known.
         strays, rest = await asyncio.to_thread(partial(group_by_names, only_own=True), found.stray)
         run.leave(rest, AdoptionReason.UNMATCHED_FOLDER)
         groups += [replace(group, is_stray=True) for group in strays]

@@ -54,11 +54,11 @@ class SortedLibrary:
     loose: tuple[LibraryVideo, ...]
     """They lie in no folder of a single show. Their names may say it."""
     unmatched: tuple[LibraryVideo, ...]
-    """They lie in a folder of which a person has to say what it is."""
+    """They lie in a folder that a person has to identify."""
     stray: tuple[LibraryVideo, ...]
     """The same, but nothing is known by the folder's name, so that their own may say more."""
     ignored: tuple[LibraryVideo, ...]
-    """They lie in a folder of which a person said that it is nothing we know."""
+    """They lie in a folder that a person called unknown."""
 
 
 def show_folder(folder: str) -> str:
@@ -108,7 +108,7 @@ def sort_library(looks: Sequence[FolderLook], videos: Iterable[LibraryVideo]) ->
 def _home(
     path: str, records: dict[str, dict[int, None]], others: dict[str, FolderLook]
 ) -> tuple[str | None, FolderLook | None]:
-    """The folder of the show that a file lies in; or the nearest folder of which nothing is known."""
+    """The folder of the show that a file lies in; or the nearest folder that is not known."""
     folder = path.rpartition("/")[0]
     while folder:
         if folder in records:

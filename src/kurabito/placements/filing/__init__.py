@@ -3,7 +3,7 @@
     download complete ─► inspection ─► plan, library ─► placements, questions ─► file in its place ─► episode is had
                          (data plane)                                            (data plane)
 
-loop.py         brings everything a step further whenever something changed
+loop.py         takes the next step of every download whenever something changed
 arrivals.py     asks data planes for the files of downloads that are complete
 show_facts.py   what is known of a series when its files are named
 destination.py  which library, and which folder of it
@@ -13,4 +13,6 @@ store.py        placements as they are stored
 service.py      what a program asks of placements: list them, retry, resolve
 report.py       how far the filing of one download is
 reasons.py      why a download is not filed
+answers.py      what a person says of files that a plan could not decide about, as it is stored beside the question
+naming_facts.py what a file was named by, kept with its placement: so that another naming, or another title, can name it again
 """

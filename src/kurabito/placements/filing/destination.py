@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from kurabito.db import Connection, Queries
+from kurabito.library.folders import top_folders
 from kurabito.placements.filing.reasons import FilingReason, because
+from kurabito.placements.naming.safe_names import twin_key
 from kurabito.placements.plans.folders import FolderKind, read_folder
 from kurabito.protocol.enums import LibraryIntake, LibraryUpgrades
 from kurabito.protocol.leased.placements import PlacementMode
@@ -65,6 +67,14 @@ def find_destination(
 def remember(conn: Connection, series_id: int, library_id: int, folder: str) -> None:
     """Have a series lie in this folder from now on; the first one stays."""
     conn.run(_SQL.remember, {"series_id": series_id, "library_id": library_id, "folder": folder})
+
+
+def spelling_of(conn: Connection, library_id: int, folder: str) -> str:
+    """A folder as the library spells it already, where that differs in case or composition only: for many systems it is the same."""
+    same = twin_key(folder)
+    places = (place.partition("/")[0] for (place,) in conn.all(_SQL.places, {"library_id": library_id}))
+    alike = {name for name in (*top_folders(conn, library_id, _MOST_PATHS), *places) if twin_key(name) == same}
+    return folder if folder in alike or not alike else min(alike)
 
 
 def season_folders(paths: Sequence[str], folder: str) -> dict[int, str]:

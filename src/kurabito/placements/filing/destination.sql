@@ -24,6 +24,9 @@ SELECT library_id FROM series WHERE id = :series_id;
 SELECT relative_path FROM library_files
 WHERE library_id = :library_id AND relative_path > :first AND relative_path < :beyond AND is_missing = 0 LIMIT :most;
 
+-- name: places
+SELECT folder FROM series_places WHERE library_id = :library_id;
+
 -- name: remember
 INSERT INTO series_places (series_id, library_id, folder, updated_at) VALUES (:series_id, :library_id, :folder, :now)
 ON CONFLICT (series_id) DO NOTHING;

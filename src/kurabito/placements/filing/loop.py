@@ -1,9 +1,9 @@
-"""The loop of filing: brings every download that is complete a step further, whenever something changed."""
+"""The loop of filing: takes the next step of every download that is complete, whenever something changed."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
@@ -13,7 +13,11 @@ from kurabito.db import Connection, Database
 from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger
 from kurabito.placements.adoption.rounds import AdoptionRounds
+from kurabito.placements.descriptions import store as descriptions
+from kurabito.placements.descriptions.rounds import DescriptionRounds
 from kurabito.placements.filing import arrivals, placed_files, planner
+from kurabito.placements.filing.reasons import FilingReason, because
+from kurabito.placements.leftovers import store as leftovers
 from kurabito.wakeup import Bell
 
 _EVERY: Final = 5.0
@@ -29,21 +33,38 @@ class Refuse(Protocol):
     def __call__(self, conn: Connection, download_id: int, files: Sequence[str]) -> None: ...
 
 
+class NotePlaced(Protocol):
+    """Hears which placements are done, in the transaction that notes them."""
+
+    def __call__(self, conn: Connection, placement_ids: Sequence[int]) -> None: ...
+
+
 class FilingLoop:
     """Files downloads. `root` is the folder for downloads as the core sees it; `reserve` bytes of a library's disk stay free.
 
-    `refuse` has a download fail that brought programs instead of videos.
+    `refuse` has a download fail that brought programs instead of videos; `picture` has the content of a poster by its name;
+    `note_placed` has others hear of files that are in their place.
     """
 
     def __init__(
-        self, database: Database, root: Path, *, reserve: int, refuse: Refuse, clock: Clock | None = None
+        self,
+        database: Database,
+        root: Path,
+        *,
+        reserve: int,
+        refuse: Refuse,
+        picture: Callable[[str], bytes | None],
+        note_placed: NotePlaced,
+        clock: Clock | None = None,
     ) -> None:
         self._database = database
         self._root = root
         self._reserve = reserve
         self._refuse = refuse
+        self._note_others = note_placed
         self._clock = clock or SystemClock()
         self._adoption = AdoptionRounds(database)
+        self._descriptions = DescriptionRounds(database, picture, reserve=reserve)
         self._news = Bell()
 
     async def run(self) -> None:
@@ -63,12 +84,15 @@ class FilingLoop:
                     await self._clock.wait(roused, _EVERY)
 
     async def step(self) -> bool:
-        """Bring everything a step further; whether there was anything to do."""
+        """Take the next step of every download; whether there was anything to do."""
         arrived = await self._request_arrivals()
         planned = await self._plan()
         placed = await self._note_placed()
         adopted = await self._adoption.step()
-        return arrived or planned or placed or adopted
+        described = await self._descriptions.step()
+        if await self._database.read(leftovers.kept):
+            await self._database.write(leftovers.leave_kept)
+        return arrived or planned or placed or adopted or described
 
     async def _request_arrivals(self) -> bool:
         # A look makes no writer wait, and mostly there is nothing.
@@ -90,22 +114,30 @@ class FilingLoop:
         return bool(waiting)
 
     async def _plan_one(self, inspection_id: int) -> None:
-        def decide(conn: Connection) -> planner.FilingDecision | None:
-            inspected = planner.read_inspected(conn, inspection_id)
-            return None if inspected is None else planner.decide(conn, inspected)
+        inspected = await self._database.read(lambda conn: planner.read_inspected(conn, inspection_id))
+        if inspected is None:
+            return
+        decision = await self._decide(inspected)
+        await self._database.write(partial(self._store, decision=decision))
+        _log.info(
+            "download planned",
+            download=inspected.download_id,
+            filed=len(decision.filed),
+            asked=len(decision.questions),
+        )
 
-        decision = await self._database.read(decide)
-        if decision is not None:
-            await self._database.write(partial(self._store, decision=decision))
-            _log.info(
-                "download planned",
-                download=decision.inspected.download_id,
-                filed=len(decision.filed),
-                asked=len(decision.questions),
-            )
+    async def _decide(self, inspected: planner.Inspected) -> planner.FilingDecision:
+        """What becomes of the files of a download; a fault is a question about this one, so that no other waits for it."""
+        try:
+            return await self._database.read(lambda conn: planner.decide(conn, inspected))
+        except KurabitoError:
+            raise
+        except Exception as problem:  # noqa: BLE001 - a fault of ours in this download is no reason to file no other
+            _log.exception("download not planned", download=inspected.download_id)
+            reason = because(FilingReason.NOT_PLANNED, problem=f"{type(problem).__name__}: {problem}")
+            return planner.FilingDecision(inspected=inspected, questions=(planner.FilingQuestion(reason),))
 
     def _store(self, conn: Connection, decision: planner.FilingDecision) -> None:
-        download_id = decision.inspected.download_id
         is_new, download_id = planner.store(conn, decision, reserve=self._reserve), decision.inspected.download_id
         if is_new and decision.unsafe and download_id is not None:
             self._refuse(conn, download_id, decision.unsafe)
@@ -113,5 +145,10 @@ class FilingLoop:
     async def _note_placed(self) -> bool:
         placed = await self._database.read(placed_files.unnoted)
         if placed:
-            await self._database.write(lambda conn: placed_files.note(conn, placed))
+            await self._database.write(partial(self._note, placement_ids=placed))
         return bool(placed)
+
+    def _note(self, conn: Connection, placement_ids: list[int]) -> None:
+        placed_files.note(conn, placement_ids)
+        descriptions.note_placed(conn, placement_ids)
+        self._note_others(conn, placement_ids)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from kurabito.placements.naming.sidecars import TrackFlag, TrackTag
@@ -52,19 +53,25 @@ def named_by(file: PlannedFile, *, video: PlannedFile | None, is_numbered: bool)
 def read_named_by(stored: str) -> NamedBy:
     """The same, as it was stored."""
     values: dict[str, Any] = json.loads(stored)
+    told = values.get
     work = Work(
-        kind=WorkKind(values["kind"]),
-        episodes=tuple(values["episodes"]),
-        **{name: values.get(name) for name in _WORK},
-    )
+        kind=WorkKind(values["kind"]), episodes=tuple(values["episodes"]), title=told("title"), season=told("season"),
+        label=told("label"), year=told("year"), part=told("part"), series_id=told("series_id"),
+    )  # fmt: skip
     has_tag = "languages" in values
     return NamedBy(
         file_class=FileClass(values["class"]),
         work=work,
-        release=ReleaseFacts(**{name: values[name] for name in _RELEASE if name in values}),
+        release=_release(told("group"), told("resolution"), told("source"), told("version", 1)),
         original=values["original"],
         tag=TrackTag(tuple(values["languages"]), tuple(map(TrackFlag, values["flags"])), values.get("track"))
         if has_tag
         else None,
         is_numbered=bool(values.get("is_numbered")),
     )
+
+
+@lru_cache(maxsize=1024)
+def _release(group: str | None, resolution: int | None, source: str | None, version: int) -> ReleaseFacts:
+    """The same for all files of a batch, of which a library has thousands."""
+    return ReleaseFacts(group=group, resolution=resolution, source=source, version=version)

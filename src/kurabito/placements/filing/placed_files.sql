@@ -25,4 +25,5 @@ WHERE left_at IS NULL AND successor_path IS NOT NULL AND EXISTS (
         AND placement.source_path = trash_entries.successor_path);
 
 -- name: note
-UPDATE placements SET noted_at = :now WHERE id {among ids} AND status = 'completed';
+-- What was written lies in its file now.
+UPDATE placements SET noted_at = :now, content = NULL WHERE id {among ids} AND status = 'completed';

@@ -78,6 +78,8 @@ class FilingDecision:
     destination: Destination | None = None
     filed: tuple[PlannedFile, ...] = ()
     questions: tuple[FilingQuestion, ...] = ()
+    left: tuple[PlannedFile, ...] = ()
+    """Files that stay where they are, each with the reason."""
     numbered: frozenset[str] = frozenset()
     """The paths of files whose numbers a person said as the library uses them."""
     unsafe: tuple[str, ...] = ()
@@ -85,7 +87,7 @@ class FilingDecision:
 
 
 def unplanned(conn: Connection) -> list[int]:
-    """The inspections that are done, and of which nothing was decided yet."""
+    """The inspections that are done and not decided about yet."""
     return [found for (found,) in conn.all(_SQL.unplanned)]
 
 
@@ -94,9 +96,21 @@ def read_inspected(conn: Connection, inspection_id: int) -> Inspected | None:
     row = conn.one(_SQL.inspection, {"id": inspection_id})
     if row is None:
         return None
-    files = tuple(InspectedFile(*file) for file in conn.all(_SQL.files, {"id": inspection_id}))
     download_id, folder = row
-    return Inspected(inspection_id, download_id, folder, files)
+    return Inspected(inspection_id, download_id, folder, _files(conn, inspection_id))
+
+
+def left_files(conn: Connection, inspection_id: int) -> tuple[PlannedFile, ...]:
+    """The files of a download that stay where they are, and why: as it would be decided now."""
+    row = conn.one(_SQL.inspected, {"id": inspection_id})
+    if row is None:
+        return ()
+    download_id, folder = row
+    return decide(conn, Inspected(inspection_id, download_id, folder, _files(conn, inspection_id))).left
+
+
+def _files(conn: Connection, inspection_id: int) -> tuple[InspectedFile, ...]:
+    return tuple(InspectedFile(*file) for file in conn.all(_SQL.files, {"id": inspection_id}))
 
 
 def decide(conn: Connection, inspected: Inspected) -> FilingDecision:
@@ -116,11 +130,21 @@ def decide(conn: Connection, inspected: Inspected) -> FilingDecision:
         inspected=inspected,
         series_id=series.id,
         destination=destination,
-        filed=tuple(file for file in plan.of(FileAction.FILE) if file.target is not None),
+        filed=_spelled(conn, destination, [file for file in plan.of(FileAction.FILE) if file.target is not None]),
         questions=tuple(FilingQuestion(file.reason, file.path, file.candidates) for file in plan.of(FileAction.ASK)),
+        left=plan.of(FileAction.LEAVE),
         numbered=frozenset(path for path, one in said.items() if one.is_numbered),
         unsafe=tuple(file.path for file in plan.of(FileAction.REFUSE)),
     )
+
+
+def _spelled(conn: Connection, destination: Destination, filed: list[PlannedFile]) -> tuple[PlannedFile, ...]:
+    """The same files, in the folder that the library has already under another spelling of its name."""
+    folder = _folder_of(filed) if destination.folder is None else None
+    known = None if folder is None else destinations.spelling_of(conn, destination.library.id, folder)
+    if known == folder:
+        return tuple(filed)
+    return tuple(replace(file, target=f"{known}/{(file.target or '').partition('/')[2]}") for file in filed)
 
 
 def store(conn: Connection, decision: FilingDecision, *, reserve: int) -> bool:

@@ -57,7 +57,7 @@ class FileQuestion:
     @property
     def is_about_library(self) -> bool:
         """Whether a library has to be chosen."""
-        return self.path is None
+        return self.path is None and self.reason.code is not FilingReason.NOT_PLANNED
 
 
 class FileQuestions:

@@ -108,6 +108,18 @@ class Placements:
 
         return await self._database.write(write)
 
+    async def retry_failed(self) -> int:
+        """Try every placement again that failed; how many."""
+
+        def write(conn: Connection) -> int:
+            found = store.failed_ids(conn)
+            for placement_id in found:
+                store.retry(conn, placement_id)
+            conn.notify()
+            return len(found)
+
+        return await self._database.write(write)
+
     async def count_waiting(self, most: int) -> tuple[int, int]:
         """How many placements failed, and how many files are asked about, each up to so many."""
         return await self._database.read(

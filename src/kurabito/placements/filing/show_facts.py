@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Final
 
@@ -11,6 +12,9 @@ from kurabito.catalog.series import Series
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
 from kurabito.db.rows import ColumnList
+from kurabito.metadata import records
+from kurabito.metadata.franchises import episodes_known
+from kurabito.metadata.records import Details
 from kurabito.placements.filing.destination import Destination
 from kurabito.placements.filing.naming_facts import read_named_by
 from kurabito.placements.library_naming import naming_of
@@ -36,6 +40,7 @@ _RECORD: Final = ColumnList(
     "anidb_id, anilist_id, mal_id"
 )
 _SQL: Final = Queries("kurabito.placements.filing", "show_facts.sql", record=_RECORD)
+_CHINESE: Final = ("zh-Hans", "zh-Hant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +75,11 @@ class NamedShow:
     episode_count: int | None
     has_tmdb: bool
     """Its record says where it is at TMDB."""
+    titles: Mapping[Episode, str] = field(default_factory=dict)
+    """The titles of its episodes, where they were asked for."""
 
 
-def read_show(conn: Connection, series: Series) -> NamedShow:
+def read_show(conn: Connection, series: Series, *, with_titles: bool = False) -> NamedShow:
     """What the files of a series are named by, as it is known now."""
     row = None if series.metadata_id is None else conn.one(_SQL.record, {"id": series.metadata_id})
     record = None if row is None else _RECORD.row(row)
@@ -83,13 +90,15 @@ def read_show(conn: Connection, series: Series) -> NamedShow:
         numbers=EntryNumbers(season=series.season, tmdb=spans, before=_before(series)),
         episode_count=None if record is None else record.episode_count,
         has_tmdb=record is not None and record.tmdb_id is not None,
+        titles=_titles(conn, series) if with_titles and record is not None else {},
     )
 
 
 def read_context(conn: Connection, download: DownloadFacts, destination: Destination) -> PlanContext:
     """What is known before the names of the files are read."""
     series = download.series
-    named = read_show(conn, series)
+    naming = naming_of(conn, destination.library.id)
+    named = read_show(conn, series, with_titles=naming.uses("episode_title"))
     episodes = conn.all(_SQL.episodes, {"series_id": series.id})
     show = ShowContext(
         series_id=series.id,
@@ -101,6 +110,7 @@ def read_context(conn: Connection, download: DownloadFacts, destination: Destina
         had=_had(conn, series.id, destination),
         numbers=named.numbers,
         facts=named.facts,
+        titles=named.titles,
         folder=destination.folder,
         season_folders=destination.season_folders,
     )
@@ -108,7 +118,7 @@ def read_context(conn: Connection, download: DownloadFacts, destination: Destina
         shows=(show,),
         release_title=download.title,
         link_episodes=download.episodes,
-        naming=_naming(naming_of(conn, destination.library.id), has_tmdb=named.has_tmdb),
+        naming=_naming(naming, has_tmdb=named.has_tmdb),
     )
 
 
@@ -188,6 +198,20 @@ def _spans(conn: Connection, record: Any, series: Series) -> tuple[NumberSpan, .
         for key, season, begins, count in conn.all(_SQL.entries, {"tmdb_id": record.tmdb_id})
     )
     return tmdb_spans(TmdbShow(entries=entries)).get(record.id, ())
+
+
+def title_languages(title: str, details: Details) -> tuple[str, ...]:
+    """The languages of what else is told of a series: the one that it is called in comes first."""
+    if title == details.title_chinese:
+        return *_CHINESE, "ja", "en"
+    return ("ja", "en") if title == details.title_japanese else ("en", "ja")
+
+
+def _titles(conn: Connection, series: Series) -> dict[Episode, str]:
+    details = records.find(conn, series.metadata_id or 0).details
+    languages = title_languages(series.title, details)
+    found = {one.number: one.title(*languages) for one in episodes_known(conn, details)}
+    return {number: title for number, title in found.items() if number is not None and title}
 
 
 def _date(text: str | None) -> date | None:

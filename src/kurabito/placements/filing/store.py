@@ -23,7 +23,7 @@ _PLACEMENT: Final = ColumnList(
     "placement.id, placement.download_id, placement.library_id, library.name AS library, placement.mode, placement.fallbacks, "
     "placement.source_root, placement.source_path, placement.size_bytes, placement.target_path, placement.status, "
     "placement.method, placement.error_code, placement.error_facts, placement.retry_after, placement.created_at, "
-    "placement.finished_at, placement.replaces_path, entry.id IS NOT NULL AS is_in_trash"
+    "placement.finished_at, placement.replaces_path, placement.is_placed, entry.id IS NOT NULL AS is_in_trash"
 )
 _FILTERS: Final = {
     (False, False): "",
@@ -67,6 +67,8 @@ class Placement:
     """The file of the library whose place it takes, or took."""
     is_undoable: bool = False
     """That file is in the trash, and can come back."""
+    is_placed: bool = False
+    """The library had the file already, and only its name in the folder for downloads goes, or went."""
 
 
 def page(
@@ -81,6 +83,14 @@ def page(
     queries = _QUERIES[status is not None, download_id is not None]
     values = {"before": before, "limit": limit, "status": status, "download_id": download_id}
     return [_placement(row) for row in conn.all(queries.page, values)]
+
+
+def of_download(conn: Connection, download_id: int, limit: int) -> tuple[list[Placement], int, int]:
+    """Some placements of a download, those that are not done first; how many there are; how many of its names went."""
+    rows = conn.all(_SQL.of_download, {"download_id": download_id, "limit": limit})
+    counted = conn.one(_SQL.count_of_download, {"download_id": download_id})
+    count, gone = counted or (0, 0)
+    return [_placement(row) for row in rows], int(count), int(gone)
 
 
 def find(conn: Connection, placement_id: int) -> Placement:
@@ -121,6 +131,11 @@ def is_free(conn: Connection, library_id: int, target_path: str) -> bool:
     return conn.one(_SQL.taken, {"library_id": library_id, "target_path": target_path}) is None
 
 
+def failed_ids(conn: Connection) -> list[int]:
+    """The placements that wait for a person, as many as are tried again at once."""
+    return [found for (found,) in conn.all(_SQL.failed_ids)]
+
+
 def count_failed(conn: Connection, most: int) -> int:
     """How many placements wait for a person, up to so many."""
     return int(conn.value(_SQL.count_failed, {"most": most}))
@@ -152,4 +167,5 @@ def _placement(values: Row) -> Placement:
         finished_at=None if row.finished_at is None else to_datetime(row.finished_at),
         replaces_path=row.replaces_path,
         is_undoable=is_done and bool(row.is_in_trash),
+        is_placed=bool(row.is_placed),
     )

@@ -4,6 +4,17 @@ LEFT JOIN trash_entries AS entry ON entry.id = placement.trash_id AND entry.left
 WHERE placement.id < :before {filter}
 ORDER BY placement.id DESC LIMIT :limit;
 
+-- name: of_download
+-- What is not done comes first. Names that are taken away afterwards are counted alone.
+SELECT {placement} FROM placements AS placement JOIN library_roots AS library ON library.id = placement.library_id
+LEFT JOIN trash_entries AS entry ON entry.id = placement.trash_id AND entry.left_at IS NULL
+WHERE placement.download_id = :download_id AND placement.is_placed = 0
+ORDER BY CASE placement.status WHEN 'completed' THEN 1 ELSE 0 END, placement.id LIMIT :limit;
+
+-- name: count_of_download
+SELECT count(*) - coalesce(sum(is_placed), 0), coalesce(sum(CASE WHEN status = 'completed' THEN is_placed ELSE 0 END), 0)
+FROM placements WHERE download_id = :download_id;
+
 -- name: get
 SELECT {placement} FROM placements AS placement JOIN library_roots AS library ON library.id = placement.library_id
 LEFT JOIN trash_entries AS entry ON entry.id = placement.trash_id AND entry.left_at IS NULL
@@ -25,6 +36,9 @@ UNION ALL
 SELECT 1 FROM placements
 WHERE library_id = :library_id AND target_path = :target_path AND status IN ('pending', 'running', 'failed')
 LIMIT 1;
+
+-- name: failed_ids
+SELECT id FROM placements WHERE status = 'failed' ORDER BY id LIMIT 1000;
 
 -- name: count_failed
 SELECT count(*) FROM (SELECT 1 FROM placements WHERE status = 'failed' LIMIT :most) AS found;

@@ -5,6 +5,6 @@
 
 model.py    what is asked for, and the plan
 inside.py   files that a library has already
-arriving.py files that are put into a library
+arrivals.py files that are put into a library
 service.py  plan and apply
 """

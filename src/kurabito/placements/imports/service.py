@@ -15,7 +15,7 @@ from kurabito.library.libraries import Library
 from kurabito.placements.errors import ImportNotReady
 from kurabito.placements.filing import planner
 from kurabito.placements.filing.planner import FilingDecision
-from kurabito.placements.imports import arriving
+from kurabito.placements.imports import arrivals
 from kurabito.placements.imports.inside import give_inside, plan_inside
 from kurabito.placements.imports.model import ImportOrder, ImportPlan
 from kurabito.protocol.leased.retries import FilingStatus
@@ -78,13 +78,13 @@ class Imports:
         path = Path(order.path)
         # The core sees no disk: what has the ending of a video is one.
         folder, name = (str(path.parent), path.name) if is_video(path.name) else (str(path), None)
-        inspection_id = await self._database.write(lambda conn: arriving.request_list(conn, folder, name))
+        inspection_id = await self._database.write(lambda conn: arrivals.request_list(conn, folder, name))
         try:
             await self._wait_for(inspection_id, order)
         except KurabitoError:
-            await self._database.write(lambda conn: arriving.give_up(conn, inspection_id))
+            await self._database.write(lambda conn: arrivals.give_up(conn, inspection_id))
             raise
-        return await self._database.read(lambda conn: arriving.decide(conn, inspection_id, order))
+        return await self._database.read(lambda conn: arrivals.decide(conn, inspection_id, order))
 
     async def _wait_for(self, inspection_id: int, order: ImportOrder) -> None:
         news, roused = Bell(), asyncio.Event()
@@ -93,7 +93,7 @@ class Imports:
             async with self._database.watching(lambda _: news.ring()):
                 while True:
                     roused.clear()
-                    status, code = await self._database.read(lambda conn: arriving.status_of(conn, inspection_id))
+                    status, code = await self._database.read(lambda conn: arrivals.status_of(conn, inspection_id))
                     if status is FilingStatus.COMPLETED:
                         return
                     if status in (FilingStatus.FAILED, FilingStatus.CANCELLED) or code is not None:

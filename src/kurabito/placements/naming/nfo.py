@@ -19,7 +19,7 @@ _DEFAULT: Final = "tmdb"
 class WorkFacts:
     """What is known of a show, a season, an episode or a film."""
 
-    title: str
+    title: str | None = None
     original_title: str | None = None
     summary: str | None = None
     year: int | None = None
@@ -43,15 +43,16 @@ def season_nfo(season: WorkFacts, number: int) -> str:
     return _text(root)
 
 
-def episode_nfo(episodes: Iterable[tuple[WorkFacts, int, int]]) -> str:
+def episode_nfo(episodes: Iterable[tuple[WorkFacts, int, int]], *, show_title: str | None = None) -> str:
     """The NFO beside an episode: facts, season and number. A file with several episodes has one description for each."""
-    texts = []
+    roots = []
     for episode, season, number in episodes:
         root = _described("episodedetails", episode)
+        _add(root, "showtitle", show_title)
         _add(root, "season", season)
         _add(root, "episode", number)
-        texts.append(_text(root))
-    return "".join(texts)
+        roots.append(root)
+    return _text(*roots)
 
 
 def film_nfo(film: WorkFacts) -> str:
@@ -78,6 +79,10 @@ def _add(parent: Element, tag: str, value: object, **attributes: str) -> None:
         SubElement(parent, tag, attributes).text = _NO_XML.sub("", str(value))
 
 
-def _text(root: Element) -> str:
-    indent(root)
-    return '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n' + tostring(root, encoding="unicode") + "\n"
+def _text(*roots: Element) -> str:
+    """One text. Servers cut it at the end of each description, and a declaration is legal at the beginning of a text only."""
+    texts = ['<?xml version="1.0" encoding="UTF-8" standalone="yes"?>']
+    for root in roots:
+        indent(root)
+        texts.append(tostring(root, encoding="unicode"))
+    return "\n".join((*texts, ""))

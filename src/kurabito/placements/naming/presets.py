@@ -59,6 +59,10 @@ class NamingSettings:
         """One of the templates, read."""
         return read_template(getattr(self, field), field)
 
+    def uses(self, token: str) -> bool:
+        """Whether any template has this token."""
+        return any(token in self.template(field).tokens for field in TEMPLATES)
+
 
 TEMPLATES: Final = ("series_folder", "season_folder", "episode_file", "film_folder", "film_file")
 """The fields that are templates."""

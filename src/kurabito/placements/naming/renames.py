@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from kurabito.placements.errors import ValueUnknown
 from kurabito.placements.naming.presets import NamingSettings
@@ -15,10 +16,11 @@ from kurabito.placements.naming.targets import (
     episode_stem,
     extra_stem,
     film_stem,
+    season_folder_of,
     series_folder,
     with_extension,
 )
-from kurabito.placements.naming.tokens import NameFacts, value_of
+from kurabito.placements.naming.tokens import NameFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +81,12 @@ def plan_renames(files: Sequence[FiledFile], naming: NamingSettings) -> RenamePl
 
 
 class _Namer:
-    """Names the files of a library; the folder of a series is made once for all of its files."""
+    """Names the files of a library; the folders of a series and of its seasons are made once for all of their files."""
 
     def __init__(self, naming: NamingSettings) -> None:
         self._naming = naming
-        self._tokens = tuple(naming.template("series_folder").tokens)
-        self._folders: dict[tuple[object, ...], str] = {}
+        self._series = _Folders(naming, "series_folder", series_folder)
+        self._seasons = _Folders(naming, "season_folder", season_folder_of)
 
     def name(self, file: FiledFile) -> str:
         extension = file.path.rpartition(".")[2]
@@ -93,12 +95,25 @@ class _Namer:
         elif file.is_film:
             stem = film_stem(self._naming, file.facts, file.folder, file.part)
         else:
-            stem = episode_stem(self._naming, file.facts, file.folder or self._folder(file.facts))
+            folder, season = file.folder or self._series.of(file.facts), self._seasons.of(file.facts)
+            stem = episode_stem(self._naming, file.facts, folder, season)
         return with_extension(stem, extension) if file.tag is None else beside(stem, file.tag, self._naming, extension)
 
-    def _folder(self, facts: NameFacts) -> str:
-        known = tuple(value_of(facts, token) for token in self._tokens)
-        folder = self._folders.get(known)
+
+class _Folders:
+    """One kind of folder, each made once: by the facts that its template names."""
+
+    def __init__(self, naming: NamingSettings, template: str, make: Callable[[NamingSettings, NameFacts], str]) -> None:
+        self._naming = naming
+        self._make = make
+        # A title in a language falls back to the title, and `episodes` is made of the numbers.
+        tokens = {"title", "episode" if "episodes" in (used := {*naming.template(template).tokens}) else "title", *used}
+        self._told = attrgetter(*sorted(tokens - {"episodes"}))
+        self._known: dict[object, str] = {}
+
+    def of(self, facts: NameFacts) -> str:
+        told = self._told(facts)
+        folder = self._known.get(told)
         if folder is None:
-            folder = self._folders[known] = series_folder(self._naming, facts)
+            folder = self._known[told] = self._make(self._naming, facts)
         return folder

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 LONGEST_NAME: Final = 255
@@ -17,6 +18,7 @@ _COLON: Final = re.compile(r"\s*:(?=\s)")
 _REPLACED: Final = str.maketrans(
     {":": "-", "/": "-", "\\": "-", "|": "-", "*": "-", '"': "'", "<": "", ">": "", "?": ""}
 )
+_RESERVED: Final = re.compile(r'[:/\\|*"<>?]|  ')
 # Controls and marks of direction (C?), but for the plain blanks among them, which are folded before.
 _DROPPED: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 _BLANKS: Final = re.compile(r"\s+")
@@ -27,9 +29,12 @@ _EDGES: Final = " ."
 
 def safe_text(text: str) -> str:
     """The text with no character that a name may not have: composed (NFC), one kind of blank, nothing invisible."""
+    # Most texts are fine as they are, and this is asked for every name of a library. A text that can be printed has no blank
+    # but the plain one.
+    if text.isprintable() and not _RESERVED.search(text) and (text.isascii() or unicodedata.is_normalized("NFC", text)):
+        return text
     plain = text if text.isascii() else unicodedata.normalize("NFC", text)
     plain = _BLANKS.sub(" ", plain)
-    # A text that can be printed has none of them, and most can: this is asked for every name of a library.
     if not plain.isprintable():
         plain = "".join(char for char in plain if unicodedata.category(char) not in _DROPPED)
     plain = _BLANKS.sub(" ", _COLON.sub(" -", plain).translate(_REPLACED))
@@ -50,6 +55,7 @@ def safe_name(text: str, extension: str = "", longest: int = LONGEST_NAME) -> st
     return f"{NAMELESS if _DEVICE.match(stem) else ''}{stem}{ending}"
 
 
+@lru_cache(maxsize=256)
 def safe_extension(extension: str) -> str:
     """The extension with its dot if it is one, in lower case; nothing otherwise.
 

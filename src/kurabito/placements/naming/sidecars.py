@@ -39,10 +39,10 @@ class TrackTag:
 _WORDS: Final[dict[str, tuple[str, ...]]] = {
     word: tuple(tags.split())
     for tags, line in {
-        "zh-Hans": "sc chs gb gbk gb2312 zh-hans zhs zh-cn zh-sg chs简 hans 简 简体 简中 简体中文 简日 简体字幕 simplified simplified-chinese",
-        "zh-Hant": "tc cht big5 zh-hant zht zh-tw zh-hk zh-mo hant 繁 繁体 繁體 繁中 繁體中文 繁体中文 繁日 traditional traditional-chinese",
-        "zh-Hans ja": "scjp jpsc sc-jp jp-sc chsjp jpchs chs-jp jp-chs chs-jpn chsjpn jpnchs jpn-chs gb-jp gbjp jpgb 简日双语 简日雙語 日简 sc&jp chs&jp chs&jpn chs_jp sc_jp",
-        "zh-Hant ja": "tcjp jptc tc-jp jp-tc chtjp jpcht cht-jp jp-cht cht-jpn chtjpn jpncht jpn-cht big5-jp big5jp jpbig5 繁日双语 繁日雙語 日繁 tc&jp cht&jp cht&jpn cht_jp tc_jp",
+        "zh-Hans": "sc chs gb gbk gb2312 zh-hans zhs zh-cn zh-sg chs简 hans 简 简体 简中 简体中文 简体字幕 simplified simplified-chinese",
+        "zh-Hant": "tc cht big5 zh-hant zht zh-tw zh-hk zh-mo hant 繁 繁体 繁體 繁中 繁體中文 繁体中文 traditional traditional-chinese",
+        "zh-Hans ja": "scjp jpsc sc-jp jp-sc chsjp jpchs chs-jp jp-chs chs-jpn chsjpn jpnchs jpn-chs gb-jp gbjp jpgb 简日 简日双语 简日雙語 日简 sc&jp chs&jp chs&jpn chs_jp sc_jp",
+        "zh-Hant ja": "tcjp jptc tc-jp jp-tc chtjp jpcht cht-jp jp-cht cht-jpn chtjpn jpncht jpn-cht big5-jp big5jp jpbig5 繁日 繁日双语 繁日雙語 日繁 tc&jp cht&jp cht&jpn cht_jp tc_jp",
         "zh-Hans en": "chseng scen chs-eng sc-en 简英 chs&eng",
         "zh-Hant en": "chteng tcen cht-eng tc-en 繁英 cht&eng",
         "zh": "zh chi zho cn chinese 中文 中字 mandarin",
@@ -87,6 +87,7 @@ _FLAGS: Final = {
     "hi": TrackFlag.SDH,
     "default": TrackFlag.DEFAULT,
 }
+_COMMENTARY: Final = re.compile(r"(?<![A-Za-z])commentar(?:y|ies)(?![A-Za-z])|コメンタリー|评论音轨|評論音軌", re.I)
 _SCRIPTS: Final = {"zh-Hans": "简体", "zh-Hant": "繁體"}
 _PAIRS: Final = {"ja": "日", "en": "英"}
 _WORD: Final = re.compile(r"[^\s.\[\]()【】{}]+")
@@ -119,7 +120,7 @@ def read_tag(text: str) -> TrackTag:
             languages = said
         elif flag and flag not in flags:
             flags.append(flag)
-    return TrackTag(languages, tuple(flags))
+    return TrackTag(languages, tuple(flags), "Commentary" if _COMMENTARY.search(text) else None)
 
 
 def _words(text: str) -> list[str]:

@@ -22,6 +22,11 @@ def series_folder(naming: NamingSettings, facts: NameFacts) -> str:
     return _folder(naming.template("series_folder"), facts)
 
 
+def season_folder_of(naming: NamingSettings, facts: NameFacts) -> str:
+    """The folder of a season below that of its series; empty where seasons have none."""
+    return _folder(naming.template("season_folder"), facts)
+
+
 def episode_stem(
     naming: NamingSettings, facts: NameFacts, folder: str | None = None, season_folder: str | None = None
 ) -> str:
@@ -30,7 +35,7 @@ def episode_stem(
     if facts.season == SPECIALS and not facts.episode and "episode" in template.needed | {*template.tokens}:
         template = _SPECIAL_FILE
     name = _stem(template, facts)
-    season = _folder(naming.template("season_folder"), facts) if season_folder is None else season_folder
+    season = season_folder_of(naming, facts) if season_folder is None else season_folder
     return _joined(folder or series_folder(naming, facts), season, name)
 
 

@@ -46,9 +46,13 @@ class Token:
         value = value_of(facts, self.name)
         if value is None:
             raise ValueUnknown(self.name)
-        if isinstance(value, tuple):
-            return self.joint.join(f"{number:0{self.digits}}" for number in ends_of(value))
-        return f"{value:0{self.digits}}" if isinstance(value, int) else cut.get(self.name, value)
+        if isinstance(value, str):
+            return cut.get(self.name, _plain_title(value) if self.name.startswith("title") else value)
+        if isinstance(value, int):
+            return f"{value:0{self.digits}}"
+        if len(value) == 1:
+            return f"{value[0]:0{self.digits}}"
+        return self.joint.join(f"{number:0{self.digits}}" for number in ends_of(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,7 @@ class Template:
         return frozenset(part.name for part in self.parts if isinstance(part, Token)) - ALWAYS_KNOWN
 
     def _text(self, facts: NameFacts, cut: Mapping[str, str]) -> str:
-        return "".join(part if isinstance(part, str) else part.text(facts, cut) for part in self.parts)
+        return "".join([part if isinstance(part, str) else part.text(facts, cut) for part in self.parts])
 
 
 @lru_cache(maxsize=256)
@@ -202,3 +206,9 @@ class _Reader:
 
 def _without(text: str, excess: int) -> str:
     return shorten(text, max(0, len(text.encode()) - excess)).rstrip()
+
+
+@lru_cache(maxsize=4096)
+def _plain_title(title: str) -> str:
+    """A title as it stands in a name: the same in those of all its files. What its last character means, the rest of the name says."""
+    return title if title.endswith(":") else safe_text(title)

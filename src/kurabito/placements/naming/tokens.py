@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NameFacts:
-    """What is known of a file when it is named. What is not known is None, or empty."""
+class NameFacts(NamedTuple):
+    """What is known of a file when it is named. What is not known is None, or empty.
+
+    A tuple, because one is made for every file of a library.
+    """
 
     title: str | None = None
     title_en: str | None = None
@@ -58,7 +60,7 @@ def _kind(name: str) -> TokenKind:
 
 
 TOKENS: Final[dict[str, TokenKind]] = {
-    **{field.name: _kind(field.name) for field in fields(NameFacts)},
+    **{name: _kind(name) for name in NameFacts._fields},
     "episodes": TokenKind.TEXT,
 }
 """Every token; `{episodes}` is `E01-E02`, the numbers with their letter."""
@@ -92,3 +94,13 @@ def value_of(facts: NameFacts, name: str) -> str | int | tuple[int, ...] | None:
 def ends_of(numbers: tuple[int, ...]) -> tuple[int, ...]:
     """The first and the last of several numbers; the one where there is one."""
     return numbers if len(numbers) < 2 else (numbers[0], numbers[-1])
+
+
+def joined_titles(titles: Mapping[float, str], episodes: Sequence[float]) -> str | None:
+    """The titles of a file's episodes; None where one of them is not known.
+
+    >>> joined_titles({1: "Rice", 2: "Water"}, (1, 2))
+    'Rice & Water'
+    """
+    found = [titles[number] for number in episodes if number in titles]
+    return " & ".join(found) if found and len(found) == len(episodes) else None

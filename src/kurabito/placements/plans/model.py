@@ -166,6 +166,8 @@ class ShowContext:
     numbers: EntryNumbers = field(default_factory=EntryNumbers)
     facts: NameFacts = field(default_factory=NameFacts)
     """Titles, year and ids, as names need them."""
+    titles: Mapping[Episode, str] = field(default_factory=dict)
+    """The titles of its episodes, where names need them."""
     folder: str | None = None
     """The folder in the library that it was given once."""
     season_folders: Mapping[int, str] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from kurabito.placements.naming.presets import NamingSettings
 from kurabito.placements.naming.safe_names import twin_key
 from kurabito.placements.naming.sidecars import TrackTag
 from kurabito.placements.naming.targets import beside, episode_stem, extra_stem, film_stem, with_extension
-from kurabito.placements.naming.tokens import NameFacts
+from kurabito.placements.naming.tokens import NameFacts, joined_titles
 from kurabito.placements.plans.model import (
     FileAction,
     FileClass,
@@ -71,7 +71,7 @@ class TargetNames:
         said = self._context.said.get(file.path)
         if said is not None and said.is_numbered and work.kind is WorkKind.EPISODE:
             numbers = tuple(int(number) for number in work.episodes)
-            numbered: NameFacts | None = replace(facts, season=work.season, episode=numbers, absolute=numbers)
+            numbered: NameFacts | None = facts._replace(season=work.season, episode=numbers, absolute=numbers)
         else:
             numbered = _numbered(facts, work, show, self._naming)
         if numbered is None:
@@ -94,7 +94,8 @@ class TargetNames:
         extension = SplitPath.of(file.path).extension
         yield beside(stem, tag, self._naming, extension)
         for number in count(2):
-            yield beside(stem, replace(tag, title=str(number)), self._naming, extension)
+            title = f"{tag.title} {number}" if tag.title else str(number)
+            yield beside(stem, replace(tag, title=title), self._naming, extension)
 
 
 def show_of(work: Work, context: PlanContext) -> ShowContext | None:
@@ -106,8 +107,7 @@ def show_of(work: Work, context: PlanContext) -> ShowContext | None:
 
 def _facts(file: PlannedFile, work: Work, show: ShowContext | None) -> NameFacts:
     known = show.facts if show else NameFacts()
-    return replace(
-        known,
+    return known._replace(
         title=known.title or work.title,
         year=known.year or work.year,
         group=file.release.group,
@@ -116,6 +116,7 @@ def _facts(file: PlannedFile, work: Work, show: ShowContext | None) -> NameFacts
         version=file.release.version if file.release.version > 1 else None,
         original=SplitPath.of(file.path).stem,
         special=work.label,
+        episode_title=joined_titles(show.titles, work.episodes) if show else None,
     )
 
 
@@ -128,7 +129,7 @@ def _numbered(facts: NameFacts, work: Work, show: ShowContext | None, naming: Na
         label = work.label or ""
         explicit = int(label.removeprefix(_NUMBERED_SPECIAL)) if label.startswith(_NUMBERED_SPECIAL) else None
         number = special_number(label, entry) or explicit
-        return replace(facts, season=0, episode=() if number is None else (number,))
+        return facts._replace(season=0, episode=() if number is None else (number,))
     # Without a record the names are all there is, and they count as their season does.
     scheme = NumberingScheme.ENTRY if show is None and naming.numbering is NumberingScheme.TMDB else naming.numbering
     found = number_episodes([int(number) for number in work.episodes], scheme, entry)
@@ -140,7 +141,7 @@ def _numbered(facts: NameFacts, work: Work, show: ShowContext | None, naming: Na
             *naming.template("season_folder").tokens,
         }
         return None if is_needed else facts
-    return replace(facts, season=found.season, episode=found.episodes, absolute=found.absolute)
+    return facts._replace(season=found.season, episode=found.episodes, absolute=found.absolute)
 
 
 def _asked(file: PlannedFile, reason: Reason[PlanReason]) -> PlannedFile:

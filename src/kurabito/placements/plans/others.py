@@ -131,7 +131,7 @@ def _is_music(path: SplitPath) -> bool:
 
 
 def plain(path: SplitPath, file_class: FileClass, action: FileAction, reason: Reason[PlanReason]) -> PlannedFile:
-    """A file of which no more is known than what is done with it."""
+    """A file about which only the plan for it is known."""
     return PlannedFile(path=path.path, size=path.size, file_class=file_class, action=action, reason=reason)
 
 

@@ -14,7 +14,7 @@ from kurabito.titles import Episode, ReleaseKind, ReleaseTitle, parse_title
 
 # Everything before the number is missing, so that the name behind it is the episode's.
 _NUMBER_FIRST: Final = re.compile(
-    r"\s*(?:\[[^\]]*\]\s*)?(?:S\d{1,2}[ ._-]*)?(?:E|EP|Ep\.?|Episode|Folge|第|#)?[ ._]*(\d{1,4})(?:\.\d)?(?:v\d)?(?![A-Za-z\d])",
+    r"\s*(?:\[[^\]]*\]\s*)?(?:S\d{1,2}[ ._-]*)?(?:E|EP|Ep\.?|Episode|Folge|第|#)?[ ._-]*(\d{1,4})(?:\.\d)?(?:v\d)?(?![A-Za-z\d])",
     re.I,
 )
 _ONLY_NUMBER: Final = re.compile(r"(?:[\[(#]?)(\d{1,4}(?:\.\d)?)(?:v(\d))?(?:[\])])?")
@@ -27,6 +27,10 @@ _SPECIAL_WORD: Final = re.compile(
 # `[11.5(OVA)]`: where it stands among the episodes says more than the word.
 _BETWEEN: Final = re.compile(r"[\[ ](\d{1,3}\.5)\s?[(\uff08]?(?:OVA|OAD|SP)", re.I)
 _SPECIAL_ENDING: Final = re.compile(r"[ _.-]+(?:OVA|OAD|OAV|SPs?|Specials?)s?$", re.I)
+# The word for an episode, in languages whose word the reader of titles leaves in the title.
+_EPISODE_ENDING: Final = re.compile(
+    r"[ _.-]+(?:Aflevering|Avsnitt|Afsnit|Jakso|Odcinek|Epizód|Díl|Серия|Эпизод)$", re.I
+)
 _WORDS_FOR: Final = {"sps": "SP", "sp": "SP", "specials": "Special", "special": "Special", "oav": "OVA"}
 _FILM_NUMBER: Final = re.compile(
     r"(?:The[ ._])?Movies?[ ._#-]{0,3}(\d{1,2})(?!\d)|劇場版[ ]?(\d{1,2})(?!\d)|M(\d{2})(?=\])", re.I
@@ -170,7 +174,7 @@ def _title(
 ) -> tuple[str | None, bool]:
     """The show's title, and whether the file itself says it."""
     first = _NUMBER_FIRST.match(stem) if episodes else None
-    own = told.title
+    own = _EPISODE_ENDING.sub("", told.title) if told.title else None
     if own is not None and first is not None and not own[:1].isdigit():
         own = None
     if own is not None and _ONLY_NUMBER.fullmatch(own) and (first or _ONLY_NUMBER.fullmatch(stem.strip())):

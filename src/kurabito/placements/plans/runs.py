@@ -16,6 +16,7 @@ from kurabito.titles import fold_title, parse_title
 _CHECKSUM: Final = re.compile(r"[\[( ][0-9A-Fa-f]{8}[\])]?")
 _DIGITS: Final = re.compile(r"\d+")
 _COUNTED: Final = re.compile(r"[ ._-]+(?:Part|Pt|Episode|Ep|E|No|Vol)[ ._#-]*$", re.I)
+_YEAR_FIRST: Final = re.compile(r"((?:19|20)\d\d)\s?[-.]\s?(\S.*)")
 _FEWEST: Final = 3
 """Two names that differ in a number may be two works."""
 
@@ -28,7 +29,7 @@ def read_together(readings: Sequence[VideoReading]) -> list[VideoReading]:
     found = list(readings)
     for places in by_folder.values():
         if len(places) >= _FEWEST:
-            together = _agreed(_collected(_counted([found[place] for place in places])))
+            together = _agreed(_collected(_counted(_by_year([found[place] for place in places]))))
             for place, reading in zip(places, together, strict=True):
                 found[place] = reading
     return found
@@ -65,6 +66,19 @@ def _collected(readings: list[VideoReading]) -> list[VideoReading]:
     ]
 
 
+def _by_year(readings: list[VideoReading]) -> list[VideoReading]:
+    """`1984 - Koji`, `1986 - Sake`: films by their years. One name alone may be a title, as `2001 - A Space Odyssey` is."""
+    found = [_YEAR_FIRST.fullmatch(reading.title or "") for reading in readings]
+    years = [int(one[1]) for one in found if one]
+    if len(years) < len(readings) or len(set(years)) < _FEWEST or any(reading.episodes for reading in readings):
+        return readings
+    return [
+        replace(reading, kind=WorkKind.FILM, title=one[2], own_title=True, year=int(one[1]))
+        for reading, one in zip(readings, found, strict=True)
+        if one
+    ]
+
+
 def _needs_numbers(group: Sequence[VideoReading]) -> bool:
     if any(reading.kind not in (None, WorkKind.EPISODE) for reading in group):
         return False
@@ -80,15 +94,17 @@ def _differing(rows: Sequence[Sequence[str]]) -> int | None:
 
 
 def _with_number(reading: VideoReading, numbers: Sequence[str], column: int) -> VideoReading:
-    at = [found.start() for found in _DIGITS.finditer(_CHECKSUM.sub("", reading.path.stem))][column]
-    written = _COUNTED.sub("", reading.path.stem[:at]).rstrip(" -_.[(#")
+    at = [found.span() for found in _DIGITS.finditer(_CHECKSUM.sub("", reading.path.stem))][column]
+    written = _COUNTED.sub("", reading.path.stem[: at[0]]).rstrip(" -_.[(#")
     before = parse_title(written).title if written else None
     above = next((told.title for told in map(read_folder, reversed(reading.path.folders)) if told.title), None)
+    # `01.Kura.1080p`, `02.Kura.1080p`: the number is first, and nothing else differs.
+    behind = reading.path.stem[at[1] :].lstrip(" -_.])、") if not (written or above) else ""
     return replace(
         reading,
         kind=WorkKind.EPISODE,
         episodes=(int(numbers[column]),),
-        title=before or above or reading.title,
+        title=before or above or (parse_title(behind).title if behind else None) or reading.title,
         own_title=before is not None,
         counted=True,
     )
@@ -125,9 +141,16 @@ def _shared_words(titles: Iterable[str]) -> str:
 
 
 def shown_titles(readings: Iterable[VideoReading]) -> dict[str, str]:
-    """How each title is written most often, by its letters and digits alone."""
+    """How each title is written most often, by its letters and digits alone; as its folder writes it, where no file has capitals."""
     written: dict[str, Counter[str]] = defaultdict(Counter)
+    above: dict[str, str] = {}
     for reading in readings:
         if reading.title:
             written[fold_title(reading.title)][reading.title] += 1
-    return {folded: counts.most_common(1)[0][0] for folded, counts in written.items()}
+            above |= {fold_title(title): title for title in map(_title_of, reading.path.folders) if title}
+    shown = {folded: counts.most_common(1)[0][0] for folded, counts in written.items()}
+    return {folded: above.get(folded, title) if title.islower() else title for folded, title in shown.items()}
+
+
+def _title_of(folder: str) -> str | None:
+    return read_folder(folder).title

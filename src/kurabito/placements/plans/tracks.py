@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from kurabito.placements.naming.sidecars import TrackTag, language_of, read_tag
-from kurabito.placements.plans.folders import FolderKind, read_folder
 from kurabito.placements.plans.model import FileClass, PlannedFile
 from kurabito.placements.plans.paths import SplitPath
 from kurabito.placements.plans.reading import VideoReading, read_video
@@ -18,6 +17,9 @@ from kurabito.titles import Episode
 _LAST_WORD: Final = re.compile(r"[ ._\-]*[\[(【]?([^\s.\[\]()【】]+?)[\])】]?$")
 _GOES_ON: Final = re.compile(r"[^A-Za-z0-9]|$")
 _MOST_WORDS: Final = 4
+_OF_TRACKS: Final = re.compile(
+    r"subs?|subtitles?|sounds?|audios?|tracks?|dubs?|voices?|full|signs?|songs?|字幕|音轨", re.I
+)
 
 _EpisodeKey = tuple[int | None, tuple[Episode, ...], str | None]
 
@@ -62,7 +64,9 @@ class TrackFinder:
         tag = read_tag(rest)
         return Track(
             video,
-            tag if tag.languages else TrackTag(_folder_language(path.folders) or _inner_language(path.stem), tag.flags),
+            tag
+            if tag.languages
+            else replace(tag, languages=_folder_language(path.folders) or _inner_language(path.stem)),
         )
 
     def _by_name(self, path: SplitPath) -> tuple[str | None, str]:
@@ -128,7 +132,7 @@ def _without_tail(stem: str) -> str:
         if found is None or found.start() == 0:
             break
         tag = read_tag(found[1])
-        if not (tag.languages or tag.flags):
+        if tag == TrackTag():
             break
         kept = kept[: found.start()]
     return kept
@@ -136,10 +140,11 @@ def _without_tail(stem: str) -> str:
 
 def _folder_language(folders: Sequence[str]) -> tuple[str, ...]:
     for folder in reversed(folders):
-        if said := language_of(folder.strip("[]() ")):
+        words = re.findall(r"[^\s\[\]()._]+", folder)
+        said = language_of(folder.strip("[]() ")) or next(filter(None, map(language_of, words)), ())
+        # `Rus Sound`, `Subs [ENG]`: the other words may only say that there are tracks.
+        if said and all(language_of(word) or _OF_TRACKS.fullmatch(word) for word in words):
             return said
-        if read_folder(folder).kind is FolderKind.TRACKS:
-            continue
     return ()
 
 

@@ -146,7 +146,9 @@ class _Unnumbered:
             work = replace(episode_work(reading, show.season, wanted), series_id=show.series_id)
             named = replace(work, title=show.names[0] if show.names else reading.title, year=show.facts.year)
             return WorkReading(named, because(PlanReason.ONLY_EPISODE, episodes=list(wanted)))
-        return WorkReading(None, because(PlanReason.NO_NUMBER))
+        alone = self._count == 1 and not wanted
+        film = Work(kind=WorkKind.FILM, title=reading.title, year=reading.year)
+        return WorkReading(None, because(PlanReason.NO_NUMBER), (film,) if alone else ())
 
     def _stands_alone(self, reading: VideoReading) -> bool:
         """Whether no other video has its title, or one that begins or ends it."""

@@ -1,7 +1,7 @@
 """Predecessors: what AutoBangumi or Sonarr knows, taken over. Theirs is only read, and nothing of it is changed.
 
 model.py        what such a program knows, in one form for both
-autobangumi.py  a database file of AutoBangumi 3.0 to 3.2
+autobangumi.py  a database file of AutoBangumi 3.0 to 3.3
 sonarr.py       the API v3 of Sonarr
 takeover.py     what would become of it here, and doing so
 

@@ -1,10 +1,11 @@
-"""Reads a database file of AutoBangumi, whose tables differ a little from 3.0 to 3.2.
+"""Reads a database file of AutoBangumi, whose tables differ a little from 3.0 to 3.3.
 
 The file is copied first, with its log where it has one: opening a database can write beside it, and it is not ours.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ _LARGEST: Final = 1 << 30
 _LONGEST: Final = 300
 _ROWS: Final = {
     "bangumi": "SELECT * FROM bangumi ORDER BY id LIMIT 100000",
+    "movie": "SELECT * FROM movie ORDER BY id LIMIT 100000",
     "rssitem": "SELECT * FROM rssitem ORDER BY id LIMIT 100000",
     "torrent": "SELECT * FROM torrent ORDER BY id LIMIT 1000000",
 }
@@ -75,14 +77,15 @@ def _read(raw: sqlite3.Connection, columns: dict[str, set[str]]) -> TheirCollect
             downloaded[row["bangumi_id"]] = downloaded.get(row["bangumi_id"], 0) + 1
     shows: list[TheirShow] = []
     problems: list[str] = []
-    for row in _rows(raw, "bangumi", columns["bangumi"]):
-        if row["deleted"]:
-            continue
-        show = _show(row, columns["bangumi"], downloaded.get(row["id"], 0))
-        if show is None:
-            problems.append(f"show {row['id']} has no title")
-        else:
-            shows.append(show)
+    for table in ("bangumi", "movie"):
+        for row in _rows(raw, table, columns[table]):
+            if row["deleted"]:
+                continue
+            show = _show(row, columns[table], downloaded.get(row["id"], 0), is_film=table == "movie")
+            if show is None:
+                problems.append(f"{'film' if table == 'movie' else 'show'} {row['id']} has no title")
+            else:
+                shows.append(show)
     return TheirCollection(
         program="AutoBangumi",
         version=_version(columns),
@@ -92,23 +95,41 @@ def _read(raw: sqlite3.Connection, columns: dict[str, set[str]]) -> TheirCollect
     )
 
 
-def _show(row: sqlite3.Row, columns: set[str], files: int) -> TheirShow | None:
-    aliases = _value(row, columns, "title_aliases") or ""
-    titles = [row["official_title"], row["title_raw"], *str(aliases).strip("[]").replace('"', "").split(",")]
+def _show(row: sqlite3.Row, columns: set[str], files: int, *, is_film: bool) -> TheirShow | None:
+    titles = [row["official_title"], row["title_raw"], *_aliases(_value(row, columns, "title_aliases"))]
     named = tuple(dict.fromkeys(text for title in titles if (text := str(title or "").strip()[:_LONGEST])))
     if not named:
         return None
+    if is_film or _value(row, columns, "episode_type") == "movie":
+        return TheirShow(
+            titles=named,
+            is_film=True,
+            year=_whole(_value(row, columns, "year"), 0) or None,
+            folder=_value(row, columns, "save_path") or None,
+            files=0 if is_film else files,
+        )
     # Theirs is added to the number in a title, ours is taken from it.
     offset = _value(row, columns, "episode_offset" if "episode_offset" in columns else "offset")
+    season = _whole(row["season"], 1) or 1
+    counted = season + _whole(_value(row, columns, "season_offset"), 0)
     return TheirShow(
         titles=named,
-        season=_whole(row["season"], 1) or 1,
+        season=counted if counted >= 1 else season,
         year=_whole(_value(row, columns, "year"), 0) or None,
         folder=_value(row, columns, "save_path") or None,
         files=files,
         episode_offset=max(0, -_whole(offset, 0)),
         is_wanted=not _value(row, columns, "archived"),
     )
+
+
+def _aliases(stored: Any) -> list[str]:
+    """Other names that a show had, which are kept as JSON."""
+    try:
+        found = json.loads(stored or "[]")
+    except ValueError:
+        return []
+    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 
 
 def _feeds(raw: sqlite3.Connection, columns: dict[str, set[str]]) -> Iterator[TheirFeed]:
@@ -118,15 +139,18 @@ def _feeds(raw: sqlite3.Connection, columns: dict[str, set[str]]) -> Iterator[Th
         url = str(row["url"] or "").strip()
         if url:
             found[url] = TheirFeed(str(row["name"] or url)[:_LONGEST], url, bool(row["enabled"]))
-    for row in _rows(raw, "bangumi", columns["bangumi"]):
-        for url in str(_value(row, columns["bangumi"], "rss_link") or "").split(","):
-            if (url := url.strip()) and url not in found and not row["deleted"]:
-                found[url] = TheirFeed(str(row["official_title"])[:_LONGEST], url)
+    for table in ("bangumi", "movie"):
+        for row in _rows(raw, table, columns[table]):
+            for url in str(_value(row, columns[table], "rss_link") or "").split(","):
+                if (url := url.strip()) and url not in found and not row["deleted"]:
+                    found[url] = TheirFeed(str(row["official_title"])[:_LONGEST], url)
     yield from found.values()
 
 
 def _version(columns: dict[str, set[str]]) -> str:
     """Which versions have such tables."""
+    if columns["movie"] or "episode_type" in columns["bangumi"]:
+        return "3.3"
     if "title_aliases" in columns["bangumi"] or "episode_offset" in columns["bangumi"]:
         return "3.2"
     return "3.1" if columns["rssitem"] else "3.0"

@@ -12,6 +12,7 @@ class TheirShow:
     titles: tuple[str, ...]
     """The one to show first."""
     season: int = 1
+    is_film: bool = False
     year: int | None = None
     tmdb_id: int | None = None
     folder: str | None = None

@@ -130,13 +130,13 @@ def _add(conn: Connection, show: TheirShow) -> int:
     values = {
         "title": show.titles[0],
         "season": show.season,
-        "kind": SeriesKind.TV,
+        "kind": _kind(show),
         "year": show.year,
         "country": None,
         "state": SeriesState.IGNORED,
     }
     made = int(conn.value(aliases.SQL.add_series, values))
-    rows = [{**alias_row(name, SeriesKind.TV, show.season), "series_id": made} for name in names.values()]
+    rows = [{**alias_row(name, _kind(show), show.season), "series_id": made} for name in names.values()]
     aliases.add(conn, rows, AliasSource.KEEPER)
     return made
 
@@ -154,4 +154,8 @@ def _reading(show: TheirShow) -> FolderReading:
     names = {name.folded: name for name in map(Name.of, show.titles) if name.folded}
     season = show.season if show.season > _FIRST_SEASON else None
     year = show.year if season is None else None
-    return FolderReading(tuple(names.values()), season, year, SeriesKind.TV)
+    return FolderReading(tuple(names.values()), season, year, _kind(show))
+
+
+def _kind(show: TheirShow) -> SeriesKind:
+    return SeriesKind.MOVIE if show.is_film else SeriesKind.TV

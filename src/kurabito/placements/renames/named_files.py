@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from kurabito.catalog import series as catalog_series
@@ -14,7 +14,7 @@ from kurabito.placements.filing.show_facts import NamedShow, read_show
 from kurabito.placements.naming.numbering import EntryNumbers, NumberingScheme, number_episodes, special_number
 from kurabito.placements.naming.presets import NamingSettings
 from kurabito.placements.naming.renames import FiledFile
-from kurabito.placements.naming.tokens import NameFacts
+from kurabito.placements.naming.tokens import NameFacts, joined_titles
 from kurabito.placements.plans.model import FileClass, WorkKind
 
 _SQL: Final = Queries("kurabito.placements.renames", "renames.sql")
@@ -46,7 +46,7 @@ def filed_files(
     conn: Connection, library_id: int, naming: NamingSettings, files: Mapping[str, NamedFile]
 ) -> Iterator[FiledFile]:
     """The same files with what a naming needs: titles and numbers as they are known now."""
-    shows = _Shows(conn, library_id)
+    shows = _Shows(conn, library_id, with_titles=naming.uses("episode_title"))
     for file in files.values():
         by = read_named_by(file.named_by)
         show = shows.of(by.work.series_id)
@@ -71,8 +71,9 @@ class _Show:
 class _Shows:
     """The series of a library, each read once."""
 
-    def __init__(self, conn: Connection, library_id: int) -> None:
+    def __init__(self, conn: Connection, library_id: int, *, with_titles: bool) -> None:
         self._conn = conn
+        self._with_titles = with_titles
         self._folders: dict[int, str] = dict(conn.all(_SQL.own_folders, {"library_id": library_id}))
         self._known: dict[int, _Show | None] = {}
 
@@ -88,15 +89,14 @@ class _Shows:
             series = catalog_series.find(self._conn, series_id)
         except SeriesNotFound:
             return None
-        return _Show(read_show(self._conn, series), self._folders.get(series_id))
+        return _Show(read_show(self._conn, series, with_titles=self._with_titles), self._folders.get(series_id))
 
 
 def _facts(by: NamedBy, show: _Show | None, naming: NamingSettings) -> NameFacts:
     work, release = by.work, by.release
     known = NameFacts(title=work.title, year=work.year) if show is None else show.named.facts
     season, episodes, absolute = _numbers(by, show, naming)
-    return replace(
-        known,
+    return known._replace(
         season=season,
         episode=episodes,
         absolute=absolute,
@@ -106,6 +106,7 @@ def _facts(by: NamedBy, show: _Show | None, naming: NamingSettings) -> NameFacts
         source=release.source,
         version=release.version if release.version > 1 else None,
         original=by.original,
+        episode_title=None if show is None else joined_titles(show.named.titles, work.episodes),
     )
 
 

@@ -26,6 +26,7 @@ def in_order(renames: Sequence[Rename], paths: Collection[str]) -> tuple[list[Re
         else:
             waiting.setdefault(holder, []).append(rename)
     ordered: list[Rename] = []
+    free.reverse()
     while free:
         rename = free.pop()
         ordered.append(rename)

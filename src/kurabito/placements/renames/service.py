@@ -57,14 +57,14 @@ class Renames:
         """What would be renamed, by another naming or by the library's own; raises LibraryNotFound or InvalidTemplate."""
         if naming is not None:
             naming.check()
-        return (await self._database.read(lambda conn: _plan(conn, library_id, naming)))[0]
+        return (await self._database.read(lambda conn: plan(conn, library_id, naming)))[0]
 
     async def apply(self, library_id: int) -> Renaming | None:
         """Rename what the library's naming says; None when there is nothing to rename.
 
         Raises LibraryNotFound, or PlacementConflict while earlier renames are under way.
         """
-        preview, files = await self._database.read(lambda conn: _plan(conn, library_id, None))
+        preview, files = await self._database.read(lambda conn: plan(conn, library_id, None))
 
         def write(conn: Connection) -> Renaming | None:
             if not preview.renames:
@@ -100,19 +100,20 @@ class Renames:
         return await self._database.read(lambda conn: [_renaming(row) for row in conn.all(_SQL.page, values)])
 
 
-def _plan(
+def plan(
     conn: Connection, library_id: int, naming: NamingSettings | None
 ) -> tuple[RenamePreview, dict[str, NamedFile]]:
+    """What a naming, or the library's own, would change; and the files that have a name from us, by their paths."""
     libraries.find(conn, library_id)
     chosen = naming or naming_of(conn, library_id)
     files = named_files(conn, library_id)
-    plan = plan_renames(list(filed_files(conn, library_id, chosen, files)), chosen)
-    ordered, taken = in_order(plan.renames, known_paths(conn, library_id))
+    named = plan_renames(list(filed_files(conn, library_id, chosen, files)), chosen)
+    ordered, taken = in_order(named.renames, known_paths(conn, library_id))
     preview = RenamePreview(
         renames=tuple(ordered),
-        unchanged=plan.unchanged,
-        unknown=plan.unknown,
-        taken=(*plan.twins, *taken),
+        unchanged=named.unchanged,
+        unknown=named.unknown,
+        taken=(*named.twins, *taken),
     )
     return preview, files
 

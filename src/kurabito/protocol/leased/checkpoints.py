@@ -42,7 +42,7 @@ RETRY_AFTER: Final = (
     f":now + (CAST({FIRST_WAIT} AS bigint) << CAST(CASE WHEN retry_count < {DOUBLINGS} THEN retry_count "
     f"ELSE {DOUBLINGS} END AS integer))"
 )
-"""SQL: ten seconds after the first attempt, twice as long after each further one, about eleven minutes at most."""
+"""SQL: ten seconds after the first attempt, twice as long after each later one, about eleven minutes at most."""
 
 _ENDED: Final = LEASE_COLUMNS | {"status", "error_code", "error_message", "finished_at"}
 _COUNTED: Final = frozenset({"checkpoint_busy", "checkpoint_log_frames", "checkpointed_frames"})

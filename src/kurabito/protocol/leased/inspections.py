@@ -14,10 +14,15 @@ class InspectionKind(StrEnum):
 
     ARRIVAL = "arrival"
     """The files of a download that is complete."""
+    MEDIA = "media"
+    """Films and sound in a library: how long they are, and which tracks they have."""
 
 
 MOST_INSPECTED: Final = 20_000
 """Files of one folder; with more of them nothing is listed."""
+
+MOST_READ: Final = 50
+"""Files that one inspection has read, so that a plane has few of them in hand at once."""
 
 FOUND_VALUES: Final = ("file_count", "total_bytes")
 FINISH_COLUMNS: Final = {**retries.finish_columns("inspections"), **{name: f":{name}" for name in FOUND_VALUES}}

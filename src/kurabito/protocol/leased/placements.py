@@ -64,6 +64,7 @@ PLACEMENTS: Final = filing_spec(
         "replaces_size_bytes",
         "replaces_mtime_ns",
         "trash_id",
+        "is_placed",
         "tries",
         *PLACED_VALUES,
     ),

@@ -1,6 +1,6 @@
 """The rules of the planes, as data: `rulebook` says how they are written down.
 
-A section is a Markdown file beside this one.
+A section is a Markdown file beside this one; `terms_in_words` has what is generated into them.
 """
 
 from __future__ import annotations

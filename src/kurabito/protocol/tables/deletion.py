@@ -63,7 +63,7 @@ DELETION_TABLES: Final = (
         {
             "id": "a UUID as hex digits",
             "job_id": "the job that does it",
-            "plan_id": "the plan that wants it; NULL for what is done to the trash",
+            "plan_id": "the plan that wants it; NULL for what is discarded, and for what is done to the trash",
             "position": "which step of the plan, or which entry of the payload",
             "action": "what is done",
             "state": "how far it is",
@@ -95,7 +95,8 @@ DELETION_TABLES: Final = (
             "trashed_at": "when it was moved there",
             "left_as": "how it left the trash",
             "left_at": "when it did; NULL while it is there",
-            "successor_path": "the file of the library that took its place; NULL when a plan removed it",
+            "successor_path": "the file of the library that took its place; NULL when a plan or its keeper removed it",
+            "is_discarded": "1 when its keeper deleted it: it is purged without another copy",
         },
         {"hash_algorithm": HashAlgorithm, "left_as": TrashExit},
     ),

@@ -16,7 +16,7 @@ FILING_TABLES: Final = (
         "Folders that the control plane wants to know the files of. A data plane that does not see the folder leaves it to others.",
         {
             "id": "the inspection's id",
-            "kind": "what is looked at: `arrival`, the files of a download that is complete",
+            "kind": "what is looked at: `arrival`, the files of a download that is complete; `media`, what is in some files of a library",
             "download_id": "the download whose files these are, of a batch the first",
             "folder": "the folder, absolute, as the core sees it; nothing above it is looked at",
             "paths": "JSON list of the files in it that are looked at, see *Paths*; NULL for everything below it",
@@ -47,6 +47,19 @@ FILING_TABLES: Final = (
         },
     ),
     Table(
+        "inspected_media",
+        "What an inspection of the kind `media` read in files: one row for each that was there, and did not change meanwhile.",
+        {
+            "inspection_id": "the inspection",
+            "relative_path": "the file, as `paths` names it",
+            "size_bytes": "its size when it was read",
+            "mtime_ns": "its mtime, likewise",
+            "facts": "JSON object of what is in it, see *Inspections*; NULL when it could not be read",
+            "error_code": "why it could not be read",
+        },
+        {"error_code": ErrorCode},
+    ),
+    Table(
         "placements",
         "Files on their way into a library: which file, where to, and how, as the control plane decided.",
         {
@@ -67,6 +80,7 @@ FILING_TABLES: Final = (
             "replaces_size_bytes": "the size of that file when it was decided",
             "replaces_mtime_ns": "its mtime, likewise",
             "trash_id": "the name that file gets in the trash: 32 hex digits",
+            "is_placed": "1 when the file has its place already, and only the name of the source goes, see PLACE-12",
             "named_by": "what the control plane named it by",
             "renaming_id": "the renaming that it is part of; NULL when it is part of none",
             "status": "where it stands",

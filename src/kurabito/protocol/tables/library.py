@@ -37,6 +37,8 @@ LIBRARY_TABLES: Final = (
             "accepts": "what is filed into it",
             "placement_modes": "JSON list of how files come into it, the best first",
             "upgrades": "which better releases take the place of files that were filed into it",
+            "writes_nfo": "1 when NFO files are written beside what was filed into it",
+            "writes_posters": "1 when posters are",
             "created_at": MOMENTS["created_at"],
             "updated_at": "when the keeper last changed any of this; scans and their schedule leave it alone",
         },

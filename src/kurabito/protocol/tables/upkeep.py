@@ -14,7 +14,7 @@ UPKEEP_TABLES: Final = (
         "Checkpoints that were asked for: SQLite's log is moved into its file. On PostgreSQL there are none.",
         {
             "id": "the checkpoint's id; at most one is pending, running or retryable",
-            "requested_mode": "how thorough it is to be, in the words of `PRAGMA wal_checkpoint`",
+            "requested_mode": "how thorough it has to be, in the words of `PRAGMA wal_checkpoint`",
             "reason": "why it was asked for: a code and facts as JSON",
             "status": "where it stands",
             "execute_after": "not before this moment",

@@ -1,7 +1,7 @@
 """The queue that keeps its tasks in the memory of one process.
 
 queue.py         what a program asks; work.py is the worker's side, streams.py watches tasks
-shared.py        what these share: one lock, the rows and the bells
+shared_state.py  what these share: one lock, the rows and the bells
 table.py         the rows with their indexes; leases.py has the moves of a worker
 ready_heap.py    where tasks wait, in the order in which they are claimed
 worker_table.py  the living workers, and which task types they run

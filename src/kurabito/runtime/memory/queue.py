@@ -18,7 +18,7 @@ from kurabito.errors import InvalidInput
 from kurabito.runtime.events import TaskEvent
 from kurabito.runtime.history import history_of
 from kurabito.runtime.memory.rows import Records, TaskRow, with_priority
-from kurabito.runtime.memory.shared import SharedState
+from kurabito.runtime.memory.shared_state import SharedState
 from kurabito.runtime.memory.streams import follow, wait_for
 from kurabito.runtime.memory.work import MemoryWork
 from kurabito.runtime.model import Depth, Page, TaskOptions, TaskRecord, WorkerRecord

@@ -10,7 +10,7 @@ from uuid import UUID
 from kurabito.clock import SECOND
 from kurabito.runtime.events import TaskEvent, unpack
 from kurabito.runtime.memory.event_log import LogPosition
-from kurabito.runtime.memory.shared import SharedState
+from kurabito.runtime.memory.shared_state import SharedState
 from kurabito.runtime.model import TaskRecord
 from kurabito.wakeup import Bell
 

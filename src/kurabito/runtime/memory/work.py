@@ -8,7 +8,7 @@ from uuid import UUID
 
 from kurabito.clock import SECOND
 from kurabito.runtime.memory import leases
-from kurabito.runtime.memory.shared import SharedState
+from kurabito.runtime.memory.shared_state import SharedState
 from kurabito.runtime.outcomes import Claim, Settlements, lease_lost, microseconds
 from kurabito.runtime.port import Beat, Claimed, ClaimsOnArrival, InstantClaims, Presence
 from kurabito.runtime.states import TaskState

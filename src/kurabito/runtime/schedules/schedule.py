@@ -1,4 +1,4 @@
-"""Tasks that come by themselves.
+"""Tasks that are enqueued at given times.
 
 A rule is a pure function of time, so every process that has the same schedule counts the same ticks, and the queue's
 `fire` lets only one of them enqueue the task of a tick.

@@ -103,7 +103,7 @@ def _understood(row: StoredTask) -> TaskRecord:
 
 
 def _salvaged(row: StoredTask) -> TaskRecord:
-    """The record of a row of which some columns make no sense here."""
+    """The record of a row with columns that make no sense here."""
     values = row._asdict()
     broken = [name for name, (read, _) in _DOUBTFUL.items() if not _can(read, values[name])]
     harmless = row._replace(**{name: _DOUBTFUL[name][1] for name in broken})

@@ -1,6 +1,6 @@
 """Watching tasks in a database: the stream of events, and waiting for a task to end.
 
-Both sleep until a bell rings and then look at the database. They also look now and then by themselves, because on
+Both sleep until a bell rings and then look at the database. They also look now and then without a bell, because on
 PostgreSQL the end of a task in another process rings no bell: a notification for every settlement would make the workers'
 commits queue up behind one another. A stream looks less often the longer nothing happens.
 """

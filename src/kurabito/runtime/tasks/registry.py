@@ -1,4 +1,4 @@
-"""Which function runs which type of task, and which tasks come by themselves."""
+"""Which function runs which type of task, and which tasks are enqueued at given times."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Registry:
         return self._handlers.get(task_type)
 
     def replace(self, handler: Handler) -> None:
-        """Run a registered type with another handler from now on. Do it last: schedules know a function by itself."""
+        """Run a registered type with another handler from now on. Do it last: a schedule keeps the function that it was given."""
         if handler.task_type not in self._handlers:
             raise InvalidInput("task_type", f"{handler.task_type!r} has no handler here")
         self._handlers[handler.task_type] = handler

@@ -4,4 +4,6 @@
 renews leases in a thread of its own, `maintenance` does for the queue what any worker may do, `patience` decides what a
 failing store means. Handlers run in the event loop, or by `execution` in `threads` or processes (`isolation`);
 `time_limits` ends them, and `failures` describes what they raised. `locks` and `supervisor` notice workers that died.
+
+lineage.py which process this is: the one that began, or a copy that a handler made with `fork` and forgot to end
 """

@@ -82,6 +82,8 @@ class Supervisor:
         self._stop_limit = stop_limit
         self._clock = clock or SystemClock()
         self._stopping = asyncio.Event()
+        self._renewed = asyncio.Event()
+        """Set when the processes that live now are to end for others; each generation has one of its own."""
         self._places: list[asyncio.Task[None]] = []
         self._deaths: dict[int, tuple[str, int]] = {}
         """How the last process of each place died, and when its successor is to be trusted."""
@@ -100,6 +102,12 @@ class Supervisor:
     def stop(self) -> None:
         """Ask for the end; leaving the block waits for it."""
         self._stopping.set()
+
+    def renew(self, environment: Mapping[str, str] = _NOTHING) -> None:
+        """Have every process end in good order and another take its place, with this in its environment too."""
+        self._environment |= environment
+        renewed, self._renewed = self._renewed, asyncio.Event()
+        renewed.set()
 
     async def __aenter__(self) -> Self:
         self._stopping.clear()
@@ -120,10 +128,13 @@ class Supervisor:
     async def _keep_alive(self, place: int) -> None:
         failures = 0
         while not self._stopping.is_set():
-            name, born = fresh_worker_name(), self._clock.now()
-            status = await self._live(name)
+            name, born, renewed = fresh_worker_name(), self._clock.now(), self._renewed
+            status = await self._live(name, renewed)
             if self._stopping.is_set():
                 return
+            if renewed.is_set():
+                failures = 0
+                continue
             failures = 1 if self._clock.now() - born >= _HEALTHY_AFTER else failures + 1
             wait = self._backoff(failures, WorkerDied(f"{self._role} {name} {status}"))
             # After one death the next process is trusted when it starts; after several, once it has lived for a while.
@@ -132,7 +143,7 @@ class Supervisor:
             _log.warning("process died", role=self._role, worker=name, how=status, restart_in=round(wait, 2))
             await self._clock.wait(self._stopping, wait)
 
-    async def _live(self, name: str) -> str:
+    async def _live(self, name: str, renewed: asyncio.Event) -> str:
         """Run one process to its end and see to its tasks; says how it ended."""
         try:
             process = await self._spawn(name)
@@ -140,7 +151,7 @@ class Supervisor:
             return f"could not be started: {problem.strerror}"
         _log.info("process started", role=self._role, worker=name, pid=process.pid)
         try:
-            await self._until_end(process)
+            await self._until_end(process, renewed)
         finally:
             if process.returncode is None:
                 _kill_group(process.pid)
@@ -159,12 +170,12 @@ class Supervisor:
         except (FileNotFoundError, PermissionError, NotADirectoryError) as problem:
             raise InvalidInput("command", f"{self._command[0]} cannot be started: {problem.strerror}") from problem
 
-    async def _until_end(self, process: asyncio.subprocess.Process) -> None:
-        """Return when the process ended by itself, or when it ended or ran out of time after a stop."""
+    async def _until_end(self, process: asyncio.subprocess.Process, renewed: asyncio.Event) -> None:
+        """Return when the process ended on its own, or when it ended or ran out of time after a stop."""
         ended = asyncio.create_task(process.wait())
-        stopping = asyncio.create_task(self._stopping.wait())
+        told = [asyncio.create_task(event.wait()) for event in (self._stopping, renewed)]
         try:
-            await asyncio.wait({ended, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({ended, *told}, return_when=asyncio.FIRST_COMPLETED)
             if not ended.done():
                 process.terminate()
                 await asyncio.wait({ended}, timeout=self._stop_limit)
@@ -173,8 +184,8 @@ class Supervisor:
                         "process did not stop in time", role=self._role, pid=process.pid, seconds=self._stop_limit
                     )
         finally:
-            ended.cancel()
-            stopping.cancel()
+            for waiting in (ended, *told):
+                waiting.cancel()
 
     async def _rescue_tasks(self, name: str) -> None:
         try:
@@ -182,7 +193,7 @@ class Supervisor:
             await self._queue.recover()
             if expired:
                 _log.info("tasks of a dead worker were given back", worker=name, tasks=expired)
-        except Exception:  # noqa: BLE001 - a supervisor outlives its database, and the leases end by themselves
+        except Exception:  # noqa: BLE001 - a supervisor outlives its database, and leases expire without it
             _log.exception("the tasks of a dead worker wait for their leases to end", worker=name)
 
 

@@ -1,4 +1,4 @@
-"""Episodes of which a release is still to be chosen, and the choosing."""
+"""Episodes whose release a person still has to choose, and the choice."""
 
 from __future__ import annotations
 

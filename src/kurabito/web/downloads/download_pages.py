@@ -1,16 +1,17 @@
-"""Which downloads a page shows: those in some states, the newest first, by the downloaders that have them."""
+"""Which downloads a page shows: those in some states, in which order, and what they come to."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from kurabito.downloads.downloads import Downloads
-from kurabito.downloads.health.downloaders import Downloader
+from kurabito.downloads.health.progress import time_left
 from kurabito.downloads.states import Status
 from kurabito.downloads.store import Download
 from kurabito.runtime.model import Page
@@ -52,12 +53,26 @@ class ShownDownload(NamedTuple):
     is_stalled: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """What one downloader has of a page; None for what no downloader has."""
+class DownloadOrder(StrEnum):
+    """What downloads are sorted by; the value is the message's key below `downloads.by_`."""
 
-    downloader: Downloader | None
-    entries: list[ShownDownload]
+    ADDED = "added"
+    NAME = "name"
+    PROGRESS = "progress"
+    SIZE = "size"
+    RATE = "rate"
+    LEFT = "left"
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadTotals:
+    """What several downloads come to."""
+
+    downloads: int
+    done: int
+    size: int
+    """Of those whose size is known."""
+    rate: int
 
 
 async def page_of(
@@ -73,12 +88,29 @@ async def page_of(
     return Page(entries, str(entries[-1].download.id) if has_more else None)
 
 
-def by_downloader(entries: Sequence[ShownDownload], downloaders: Sequence[Downloader]) -> list[Held]:
-    """The downloads by downloader, in the order in which these are asked, and at the end what no downloader has."""
-    held: dict[int | None, list[ShownDownload]] = {}
-    known = {one.service.id for one in downloaders}
-    for entry in entries:
-        module_id = entry.download.module_id
-        held.setdefault(module_id if module_id in known else None, []).append(entry)
-    found = [Held(one, held[one.service.id]) for one in downloaders if one.service.id in held]
-    return found + ([Held(None, held[None])] if None in held else [])
+_NEVER: Final = timedelta.max
+_KEYS: Final[dict[DownloadOrder, Callable[[Download], Any]]] = {
+    DownloadOrder.ADDED: lambda one: -one.id,
+    DownloadOrder.NAME: lambda one: one.title.casefold(),
+    DownloadOrder.PROGRESS: lambda one: -one.progress,
+    DownloadOrder.SIZE: lambda one: -(one.size_bytes or 0),
+    DownloadOrder.RATE: lambda one: -(one.rate or 0),
+    DownloadOrder.LEFT: lambda one: time_left(one) or _NEVER,
+}
+
+
+def in_order(entries: Iterable[ShownDownload], order: DownloadOrder, *, is_turned: bool) -> list[ShownDownload]:
+    """Downloads by something, the largest or the nearest first, or the other way round."""
+    return sorted(entries, key=lambda one: _KEYS[order](one.download), reverse=is_turned)
+
+
+def totals_of(entries: Iterable[ShownDownload]) -> DownloadTotals:
+    """What these come to."""
+    known = [one.download for one in entries]
+    sized = [one for one in known if one.size_bytes]
+    return DownloadTotals(
+        len(known),
+        sum(one.downloaded_bytes for one in sized),
+        sum(one.size_bytes or 0 for one in sized),
+        sum(one.rate or 0 for one in known),
+    )

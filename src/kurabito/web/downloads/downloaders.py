@@ -8,6 +8,8 @@ from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
+from kurabito.downloads.connections.model import CLIENTS
+from kurabito.downloads.connections.service import ClientConnections
 from kurabito.downloads.health.downloaders import DownloaderHealths
 from kurabito.downloads.paths.tests import PathReport, PathTests
 from kurabito.errors import InvalidInput
@@ -16,11 +18,12 @@ from kurabito.modules.registration import PRIORITIES
 from kurabito.modules.services import Service
 from kurabito.reasons import InputReason, refused
 from kurabito.site.errors import status_of
+from kurabito.web.downloads.connections import ConnectionDesk, ConnectionForm, add_connections
 from kurabito.web.forms import CHECKED, Form, id_of
 from kurabito.web.pages import Pages
+from kurabito.web.path_map_lines import lines_of, read_lines
 
 _PATH: Final = "/downloads/downloaders"
-_ARROW: Final = "=>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +34,10 @@ class DownloaderForm(Form):
 
     @classmethod
     def of(cls, service: Service) -> DownloaderForm:
-        maps = "\n".join(f"{one.core} {_ARROW} {one.downloader}" for one in service.path_maps)
         enabled = CHECKED if service.is_enabled else ""
-        return cls({"priority": str(service.priority), "is_enabled": enabled, "path_maps": maps})
+        maps = lines_of(service.path_maps)
+        tidies = CHECKED if service.tidies else ""
+        return cls({"priority": str(service.priority), "is_enabled": enabled, "tidies": tidies, "path_maps": maps})
 
     def priority(self) -> int:
         """Raises InvalidInput."""
@@ -46,34 +50,62 @@ class DownloaderForm(Form):
             raise InvalidInput("priority", message, refused(InputReason.NUMBER, least=least, most=most)) from None
 
     def path_maps(self) -> list[PathMap] | None:
-        """One a line; None when the form did not ask for them; raises InvalidInput."""
+        """One per line; None when the form did not ask for them; raises InvalidInput."""
         if "path_maps" not in self.typed:
             return None
-        return [_map(line) for line in self.value("path_maps").splitlines() if line.strip()]
+        return read_lines(self.value("path_maps"))
 
 
-def router(pages: Pages, downloaders: DownloaderHealths, paths: PathTests) -> APIRouter:
-    """The downloaders, and what is decided about them."""
-    routes = APIRouter()
+class DownloaderDesk:
+    """Shows the downloaders."""
+
+    def __init__(self, pages: Pages, downloaders: DownloaderHealths, connections: ClientConnections) -> None:
+        self._pages = pages
+        self._downloaders = downloaders
+        self._connections = connections
 
     async def show(
+        self,
         request: Request,
         *,
         forms: Mapping[int, DownloaderForm] | None = None,
         reports: Mapping[int, PathReport] | None = None,
         status: int = 200,
+        new: ConnectionForm | None = None,
+        reached: Mapping[str, ConnectionForm] | None = None,
+        tested: str | None = None,
     ) -> Response:
-        everyone = await downloaders.everyone()
-        return pages.show(
+        """The page, with what was typed or tested."""
+        everyone = await self._downloaders.everyone()
+        connected = {one.instance_id: ConnectionForm.of(one) for one in await self._connections.everything()}
+        return self._pages.show(
             request,
             "downloaders.html",
             status=status,
             downloaders=everyone,
             forms={one.service.id: DownloaderForm.of(one.service) for one in everyone} | dict(forms or {}),
             reports=reports or {},
-            policy=downloaders.policy,
+            policy=self._downloaders.policy,
             priorities=PRIORITIES,
+            clients=CLIENTS,
+            connected=connected | dict(reached or {}),
+            new=new or ConnectionForm(),
+            tested=tested,
         )
+
+    async def remove(self, module_id: int) -> None:
+        """Forget a downloader, and how it was reached."""
+        service = await self._downloaders.services.get(module_id)
+        if (known := await self._connections.of(service)) is not None:
+            await self._connections.remove(known)
+        await self._downloaders.services.remove(service.id)
+
+
+def router(pages: Pages, downloaders: DownloaderHealths, paths: PathTests, connections: ClientConnections) -> APIRouter:
+    """The downloaders, and what is decided about them."""
+    routes = APIRouter()
+    desk = DownloaderDesk(pages, downloaders, connections)
+    show = desk.show
 
     @routes.get(_PATH)
     async def overview(request: Request) -> Response:
@@ -84,7 +116,11 @@ def router(pages: Pages, downloaders: DownloaderHealths, paths: PathTests) -> AP
         form, known = await DownloaderForm.sent(request), id_of(module_id)
         try:
             await downloaders.services.change(
-                known, priority=form.priority(), is_enabled=form.is_checked("is_enabled"), path_maps=form.path_maps()
+                known,
+                priority=form.priority(),
+                is_enabled=form.is_checked("is_enabled"),
+                tidies=form.is_checked("tidies"),
+                path_maps=form.path_maps(),
             )
         except InvalidInput as problem:
             return await show(request, forms={known: form.refused(problem)}, status=status_of(problem))
@@ -102,15 +138,9 @@ def router(pages: Pages, downloaders: DownloaderHealths, paths: PathTests) -> AP
 
     @routes.post(f"{_PATH}/{{module_id}}/remove")
     async def remove(module_id: str) -> Response:
-        await downloaders.services.remove(id_of(module_id))
+        await desk.remove(id_of(module_id))
         return pages.go(_PATH)
 
+    add_connections(routes, pages, ConnectionDesk(connections, downloaders.services), show)
+
     return routes
-
-
-def _map(line: str) -> PathMap:
-    core, arrow, downloader = (part.strip() for part in line.partition(_ARROW))
-    if not arrow:
-        problem = f"must be lines like /srv/downloads {_ARROW} /downloads, got {line[:100]!r}"
-        raise InvalidInput("path_maps", problem, refused(InputReason.PATH_MAP_LINE, line=line[:100]))
-    return PathMap(core, downloader)

@@ -8,22 +8,29 @@ from functools import partial
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.downloads.conflicts import Conflicts
 from kurabito.downloads.downloads import Downloads
 from kurabito.downloads.health.downloaders import Downloader, DownloaderHealths
 from kurabito.downloads.health.progress import DownloadAction, actions_for, progress_state, time_left
+from kurabito.downloads.search.pasted_links import LONGEST, magnet_of
+from kurabito.downloads.states import Status
 from kurabito.downloads.store import Download
 from kurabito.downloads.want_again import WantedAgain, Wanting
 from kurabito.placements.filing.service import Placements
-from kurabito.web.downloads.download_pages import ShownStates, by_downloader, page_of
-from kurabito.web.forms import CHECKED, fields_of, id_cursor, id_of, one_of
+from kurabito.web.downloads.download_pages import DownloadOrder, ShownStates, in_order, page_of, totals_of
+from kurabito.web.forms import CHECKED, fields_of, id_cursor, id_of, one_of, uploaded
 from kurabito.web.pages import Pages
 
 _DOWNLOADS: Final = 50
+_SORTED: Final = 500
+"""What is sorted is on one page, so more of it is shown."""
 _QUESTIONS: Final = 3
 _COUNTED: Final = 100
+UPLOAD: Final = "/downloads/torrent"
+LARGEST_UPLOAD: Final = 10 << 20
 _FILES: Final = 100
 
 
@@ -35,10 +42,11 @@ def router(
     downloaders: DownloaderHealths,
     catalog: Catalog,
     placements: Placements,
+    poll: Callable[[], Awaitable[None]],
 ) -> APIRouter:
     """The downloads, one of them, and what can be done with it."""
     routes = APIRouter()
-    view = _DownloadPages(pages, downloads, conflicts, downloaders, catalog, placements)
+    view = _DownloadPages(pages, downloads, conflicts, downloaders, catalog, placements, poll)
     routes.add_api_route("/downloads", view.overview)
     routes.add_api_route("/downloads/{download_id}", view.one)
     actions: Mapping[DownloadAction, Callable[[int], Awaitable[Download | WantedAgain]]] = {
@@ -50,6 +58,12 @@ def router(
         DownloadAction.WANT_AGAIN: wanting.want_download_again,
         DownloadAction.WANT_OTHER: partial(wanting.want_download_again, other_release=True),
     }
+
+    @routes.post(UPLOAD)
+    async def upload(request: Request) -> Response:
+        # As a magnet link it is looked at like one that was pasted, before anything is downloaded.
+        magnet = magnet_of(uploaded(request.headers.get("content-type", ""), await request.body()))
+        return RedirectResponse(pages.addresses.to("/search", q=magnet), 303)
 
     @routes.post("/downloads/{download_id}/remove")
     async def remove(request: Request, download_id: str) -> Response:
@@ -71,6 +85,12 @@ def router(
         await wanting.want_again(id_of(episode_id))
         return pages.go(pages.addresses.within(asked.get("next") or "/downloads"))
 
+    @routes.post("/episodes/{episode_id}/not-wanted")
+    async def not_wanted(request: Request, episode_id: str) -> Response:
+        asked = await fields_of(request)
+        await wanting.not_wanted(id_of(episode_id))
+        return pages.go(pages.addresses.within(asked.get("next") or "/wanted"))
+
     return routes
 
 
@@ -85,6 +105,7 @@ class _DownloadPages:
         downloaders: DownloaderHealths,
         catalog: Catalog,
         placements: Placements,
+        poll: Callable[[], Awaitable[None]],
     ) -> None:
         self._pages = pages
         self._downloads = downloads
@@ -92,22 +113,37 @@ class _DownloadPages:
         self._downloaders = downloaders
         self._catalog = catalog
         self._placements = placements
+        self._poll = poll
 
     async def overview(self, request: Request) -> Response:
         asked = request.query_params
         shown = one_of(ShownStates, "show", asked.get("show") or ShownStates.UNDER_WAY)
         cursor, chosen = id_cursor(request), asked.get("downloader")
+        order = one_of(DownloadOrder, "sort", asked.get("sort") or DownloadOrder.ADDED)
+        is_turned, is_sorted = asked.get("turned") == CHECKED, bool(asked.get("sort"))
         module_id = id_of(chosen) if chosen else None
         page, everyone, questions, (_, unclear) = await asyncio.gather(
-            page_of(self._downloads, shown, module_id=module_id, cursor=cursor, limit=_DOWNLOADS),
+            page_of(
+                self._downloads, shown, module_id=module_id, cursor=cursor, limit=_SORTED if is_sorted else _DOWNLOADS
+            ),
             self._downloaders.everyone(),
             self._conflicts.page(limit=_QUESTIONS),
             self._placements.count_waiting(_COUNTED),
         )
+        is_moving = any(one.download.status is Status.DOWNLOADING for one in page.items)
+        if is_moving:
+            await self._poll()
         return self._pages.show(
             request,
             "downloads.html",
-            held=by_downloader(page.items, everyone),
+            entries=in_order(page.items, order, is_turned=is_turned),
+            totals=totals_of(page.items),
+            order=order,
+            orders=tuple(DownloadOrder),
+            is_turned=is_turned,
+            is_sorted=is_sorted,
+            is_moving=is_moving,
+            longest_link=LONGEST,
             next_cursor=page.next_cursor,
             cursor=cursor,
             shown=shown,

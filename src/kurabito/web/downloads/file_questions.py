@@ -1,4 +1,4 @@
-"""Files of which a person has to say what they are, and the answers."""
+"""Files that a person has to identify, and the answers."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from kurabito.reasons import InputReason, refused
 from kurabito.web.forms import CHECKED, Form, count_of, line_of, listed, one_of
 
 LISTS: Final = ("groups", "resolutions", "languages", "sources")
-"""Fields of which several values can be named."""
+"""Fields that take several values."""
 _MIB: Final = 1 << 20
 _LARGEST_MIB: Final = 1 << 32
 _ORDERS: Final = 1_000_000

@@ -40,7 +40,7 @@ class PreviewOutcome:
     let_through: int
     downloaded: int
     asked: int
-    """Episodes of which the keeper has to choose a release."""
+    """Episodes whose release the keeper has to choose."""
     waiting: int
     """Episodes that wait for a better release first."""
     examples_out: list[ExcludedRelease]

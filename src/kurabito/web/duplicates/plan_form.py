@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,13 +16,15 @@ from kurabito.web.forms import Form, one_of
 
 _IN_LIBRARY: Final = f"{KeepRule.IN_LIBRARY}:"
 _CHOSEN: Final = "chosen"
+_STAYS: Final = "stays-"
+"""What the field of a group's kept copy begins with; the group follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanForm(Form):
     """The fields as they are shown: as they were filled in, and which of them was refused."""
 
-    FIELDS = ("mode", "group", "keep", "protected")
+    FIELDS = ("mode", "group", "keep", "protected", "stays")
 
     def mode(self) -> DeleteMode:
         """What becomes of the other copies."""
@@ -42,9 +44,25 @@ class PlanForm(Form):
         """What is kept; raises InvalidInput naming the field."""
         lines = [line.strip() for line in self.value("protected").splitlines()]
         return KeepRules(
-            (_preference(self.value("keep") or KeepRule.OLDEST),),
+            (self.preference(),),
             tuple(_protected(line, libraries) for line in lines if line),
+            tuple(self._chosen_copies()),
         )
+
+    def preference(self) -> Preference:
+        """The rule where no copy was chosen; raises InvalidInput."""
+        return _preference(self.value("keep") or KeepRule.OLDEST)
+
+    def _chosen_copies(self) -> Iterator[int]:
+        """The copies that were clicked. What the rule keeps anyway is sent empty, and what belongs to no plan does not count."""
+        groups = self.group_keys()
+        for name in self.typed:
+            key = name.removeprefix(_STAYS)
+            if key == name or (groups is not None and key not in groups) or not (number := self.value(name)):
+                continue
+            if not number.isascii() or not number.isdigit() or len(number) > 18:
+                raise InvalidInput("stays", f"{number!r} is no file", refused(InputReason.CHOICE))
+            yield int(number)
 
 
 def _preference(text: str) -> Preference:

@@ -8,6 +8,7 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 
 from kurabito.library.deletion.plans import DeletionPlans
+from kurabito.library.deletion.trash import Trash
 from kurabito.library.service import LibraryService
 from kurabito.web.forms import Form, id_of
 from kurabito.web.pages import Pages
@@ -15,15 +16,18 @@ from kurabito.web.pages import Pages
 _STEPS: Final = 50
 
 
-def router(pages: Pages, libraries: LibraryService, plans: DeletionPlans) -> APIRouter:
+def router(pages: Pages, libraries: LibraryService, plans: DeletionPlans, trash: Trash) -> APIRouter:
     """A plan, from what it would do to its outcome."""
     routes = APIRouter()
 
     @routes.get("/duplicates/plans/{plan_id}")
     async def plan(request: Request, plan_id: str) -> Response:
         number, cursor = id_of(plan_id), request.query_params.get("cursor")
-        found, steps, known = await asyncio.gather(
-            plans.get(number), plans.steps(number, limit=_STEPS, cursor=cursor), libraries.by_id()
+        found, steps, known, in_trash = await asyncio.gather(
+            plans.get(number),
+            plans.steps(number, limit=_STEPS, cursor=cursor),
+            libraries.by_id(),
+            trash.count_of_plan(number),
         )
         return pages.show(
             request,
@@ -35,6 +39,7 @@ def router(pages: Pages, libraries: LibraryService, plans: DeletionPlans) -> API
             libraries=known,
             allowed=plans.allowed,
             under_way=found.is_under_way,
+            in_trash=in_trash,
         )
 
     @routes.post("/duplicates/plans/{plan_id}/check")
@@ -47,5 +52,11 @@ def router(pages: Pages, libraries: LibraryService, plans: DeletionPlans) -> API
         confirmed = (await Form.sent(request)).is_checked("confirm")
         applied = await plans.apply(id_of(plan_id), dry_run=False, confirm=confirmed)
         return pages.go(f"/duplicates/plans/{applied.id}")
+
+    @routes.post("/duplicates/plans/{plan_id}/undo")
+    async def undo(plan_id: str) -> Response:
+        undone = await plans.get(id_of(plan_id))
+        await trash.undo_plan(undone.id)
+        return pages.go(f"/duplicates/plans/{undone.id}")
 
     return routes

@@ -33,6 +33,11 @@ def router(pages: Pages, libraries: LibraryService, trash: Trash) -> APIRouter:
             under_way=any(entry.is_leaving for entry in page.items),
         )
 
+    @routes.post("/trash/restore")
+    async def restore_all() -> Response:
+        await trash.restore_all()
+        return pages.go("/trash")
+
     @routes.post("/trash/{entry_id}/restore")
     async def restore(request: Request, entry_id: str) -> Response:
         asked = await fields_of(request)

@@ -9,14 +9,13 @@ from fastapi import APIRouter, Request, Response
 from kurabito.downloads.follow.offers import offers
 from kurabito.downloads.follow.service import ShowFollower
 from kurabito.downloads.follow.standby import SILENT_DAYS
-from kurabito.downloads.search.running import RunningSearches
+from kurabito.downloads.search.live_searches import RunningSearches
 from kurabito.downloads.search.service import ReleaseSearch
 from kurabito.web.finding.search import query_of
 from kurabito.web.forms import Form, count_of
 from kurabito.web.pages import Pages
 
 _PATH: Final = "/search/groups"
-_PATIENCE: Final = 60.0
 _LONGEST_SILENCE: Final = 365
 
 
@@ -29,12 +28,7 @@ def router(pages: Pages, search: ReleaseSearch, running: RunningSearches, follow
         query = await query_of(search, request.query_params)
         if query is None:
             return pages.go("/search")
-        found = running.begin(query)
-        while not found.is_done:
-            await found.changed(len(found.outcomes), _PATIENCE)
-        if found.error is not None:
-            raise found.error
-        listed = offers(found.releases)
+        listed = offers(await running.whole(query))
         return pages.show(
             request, "groups.html", query=query, asked=str(request.query_params), offers=listed, silent_days=SILENT_DAYS
         )

@@ -10,6 +10,8 @@ from fastapi import APIRouter, Request, Response
 
 from kurabito.indexers.addresses import without_login
 from kurabito.indexers.model import (
+    MOST_CATEGORIES,
+    MOST_CATEGORY,
     MOST_PER_HOUR,
     MOST_RATIO,
     MOST_SEED_MINUTES,
@@ -20,7 +22,7 @@ from kurabito.indexers.model import (
     StoredIndexer,
 )
 from kurabito.indexers.service import IndexerOutcome, Indexers
-from kurabito.web.forms import CHECKED, Form, count_of, id_of, line_of, ratio_of
+from kurabito.web.forms import CHECKED, Form, count_of, id_of, line_of, listed, ratio_of, whole_of
 from kurabito.web.pages import Pages
 
 _PATH: Final = "/search/indexers"
@@ -41,6 +43,7 @@ class IndexerForm(Form):
         "proxy",
         "seed_ratio",
         "seed_minutes",
+        "categories",
     )
 
     @classmethod
@@ -48,6 +51,10 @@ class IndexerForm(Form):
         settings = indexer.settings
         return cls(
             {
+                "name": settings.name,
+                "url": settings.url or "",
+                "categories": ", ".join(map(str, settings.categories)),
+                "allows_private": CHECKED if settings.allows_private else "",
                 "min_seeders": str(settings.min_seeders),
                 "priority": str(settings.priority),
                 "per_hour": str(settings.per_hour),
@@ -62,8 +69,9 @@ class IndexerForm(Form):
         """What its keeper decides; raises InvalidInput."""
         key, minutes = self.value("api_key").strip(), self.value("seed_minutes").strip()
         return {
+            **self._place(),
             "min_seeders": count_of("min_seeders", self.value("min_seeders"), MOST_SEEDERS),
-            "priority": count_of("priority", self.value("priority"), PRIORITIES[1]),
+            "priority": whole_of("priority", self.value("priority"), *PRIORITIES),
             "per_hour": count_of("per_hour", self.value("per_hour"), MOST_PER_HOUR),
             "is_enabled": self.is_checked("is_enabled"),
             "proxy": self.value("proxy").strip() or None,
@@ -71,6 +79,18 @@ class IndexerForm(Form):
             "seed_minutes": count_of("seed_minutes", minutes, MOST_SEED_MINUTES) if minutes else None,
             **({"api_key": line_of("api_key", key, 500)} if key else {}),
         }
+
+    def _place(self) -> dict[str, Any]:
+        """What it is called, where it is, and what is asked for there; a field that was not sent stays as it is."""
+        place: dict[str, Any] = {}
+        if "name" in self.typed:
+            place["name"] = line_of("name", self.value("name"), 100)
+        if "url" in self.typed:
+            place |= {"url": self.value("url").strip(), "allows_private": self.is_checked("allows_private")}
+        if "categories" in self.typed:
+            named = listed("categories", self.value("categories"), MOST_CATEGORIES)
+            place["categories"] = tuple(count_of("categories", one, MOST_CATEGORY) for one in named)
+        return place
 
     def _seed_ratio(self) -> float | None:
         text = self.value("seed_ratio").strip().replace(",", ".")
@@ -161,5 +181,6 @@ class _IndexerPages:
             sites=sites,
             added={one.settings.site for one in everything},
             faults=faults,
+            queries={one.id: await self._indexers.queries(one.id) for one in everything},
             tested=tested,
         )

@@ -14,7 +14,7 @@ from kurabito.reasons import InputReason, refused
 from kurabito.web.forms import CHECKED, Form, count_of, line_of, listed, one_of, ratio_of
 
 LISTS: Final = ("groups", "languages", "resolutions", "sources", "codecs", "audio")
-"""Lists of which the best stands first."""
+"""Lists that begin with the best."""
 SWITCHES: Final = ("takes_specials", "takes_decimals", "takes_revisions")
 _TERM: Final = re.compile(r"([+-]?[0-9]{1,7})\s+(\S.*)")
 _HIGHEST: Final = 100_000

@@ -12,13 +12,13 @@ from starlette.responses import RedirectResponse
 
 from kurabito.downloads.search.decisions import FoundRelease
 from kurabito.downloads.search.grab import ReleaseGrabs
-from kurabito.downloads.search.pasted import LONGEST, is_pasted
-from kurabito.downloads.search.running import RunningSearch, RunningSearches
+from kurabito.downloads.search.live_searches import RunningSearch, RunningSearches
+from kurabito.downloads.search.pasted_links import LONGEST, is_pasted
 from kurabito.downloads.search.service import ReleaseSearch
 from kurabito.http.errors import OutboundError
-from kurabito.indexers.port import SearchQuery
+from kurabito.indexers.port import MOST_SPELLINGS, SearchQuery
 from kurabito.indexers.service import LONGEST_TEXT
-from kurabito.web.forms import Form, id_of
+from kurabito.web.forms import Form, fields_of, id_of
 from kurabito.web.pages import Pages
 
 SHOWN: Final = 300
@@ -54,6 +54,12 @@ def router(pages: Pages, search: ReleaseSearch, running: RunningSearches, grabs:
         events = _events(running.begin(query)) if query is not None else _nothing()
         return StreamingResponse(events, media_type="text/event-stream", headers=headers)
 
+    @routes.post("/links/{link_id}/grab")
+    async def grab_link(request: Request, link_id: str) -> Response:
+        asked = await fields_of(request)
+        await grabs.grab_link(id_of(link_id))
+        return pages.go(pages.addresses.within(asked.get("next") or "/downloads"))
+
     @routes.post("/search/grab")
     async def grab(request: Request) -> Response:
         await grabs.grab((await Form.sent(request)).value("key"))
@@ -70,7 +76,10 @@ async def query_of(search: ReleaseSearch, asked: QueryParams) -> SearchQuery | N
     text = " ".join(asked.get("q", "").split())
     if not text:
         return None
-    return SearchQuery(text=text if is_pasted(text) else text[:LONGEST_TEXT])
+    if is_pasted(text):
+        return SearchQuery(text=text)
+    also = [" ".join(name.split())[:LONGEST_TEXT] for name in asked.getlist("also")[:MOST_SPELLINGS]]
+    return SearchQuery(text=text[:LONGEST_TEXT], also=tuple(name for name in also if name))
 
 
 def _shown(pages: Pages, request: Request, found: RunningSearch | None, releases: Sequence[FoundRelease]) -> Response:

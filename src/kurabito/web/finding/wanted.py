@@ -58,7 +58,9 @@ def router(pages: Pages, wanted: WantedList, catalog: Catalog, grabs: ReleaseGra
     async def backfill(request: Request, series_id: str) -> Response:
         series = await catalog.get(id_of(series_id))
         plan = await wanted.backfill(series.id)
-        return pages.show(request, "backfill.html", series=series, plan=plan)
+        chosen = await wanted.series_automatic(series.id)
+        automatic = next((word for word, value in _AUTOMATIC.items() if value is chosen), "all")
+        return pages.show(request, "backfill.html", series=series, plan=plan, automatic=automatic)
 
     @routes.post("/series/{series_id}/backfill")
     async def fetch(request: Request, series_id: str) -> Response:

@@ -15,7 +15,7 @@ from kurabito.web.forms import Form, line_of
 
 ASKED: Final = ("title", "season", "episodes", "group")
 """The fields that most rules are about."""
-FURTHER: Final = ("version", "resolution", "source", "languages", "year", "kind", "is_batch")
+RARELY_ASKED: Final = ("version", "resolution", "source", "languages", "year", "kind", "is_batch")
 _LONGEST_NAME: Final = 60
 _LONGEST_VALUE: Final = 200
 _SPECIAL: Final = re.compile(r"([\\.^$|?*+()\[\]{}])")
@@ -59,7 +59,7 @@ class RuleForm(Form):
         return self._rule(line_of("name", self.value("name")))
 
     def _rule(self, name: str) -> TitleRule:
-        fields = {each: self.value(f"fields.{each}").strip() for each in (*ASKED, *FURTHER)}
+        fields = {each: self.value(f"fields.{each}").strip() for each in (*ASKED, *RARELY_ASKED)}
         for each, text in {**fields, "condition": self.value("condition"), "parse": self.value("parse")}.items():
             if not text.isprintable() or (each in fields and len(text) > _LONGEST_VALUE):
                 where = f"fields.{each}" if each in fields else each

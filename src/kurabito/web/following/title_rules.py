@@ -11,7 +11,7 @@ from kurabito.catalog.title_rules import TitlePreview, TitleRules
 from kurabito.errors import InvalidInput
 from kurabito.site.errors import status_of
 from kurabito.titles import LONGEST_TITLE
-from kurabito.web.following.rule_form import ASKED, FURTHER, RuleForm
+from kurabito.web.following.rule_form import ASKED, RARELY_ASKED, RuleForm
 from kurabito.web.forms import id_of
 from kurabito.web.pages import Pages
 
@@ -74,7 +74,7 @@ class _TitleRulePages:
             rules=await self._rules.everything(),
             form=form,
             asked=ASKED,
-            further=FURTHER,
+            further=RARELY_ASKED,
             tried=tried,
         )
 

@@ -1,1 +1,1 @@
-"""The first page: `now` shows what runs, what waits and why, and what failed."""
+"""The first page: `home` shows the collection and what needs its keeper; `remedies` says where a notice leads."""

@@ -37,7 +37,7 @@ def router(
 
     @routes.get("/library")
     async def overview(request: Request) -> Response:
-        return await view.overview(request, LibraryForm())
+        return await view.overview(request, LibraryForm.new())
 
     @routes.post("/library")
     async def keep(request: Request) -> Response:

@@ -13,6 +13,7 @@ from kurabito.web.forms import CHECKED, Form, offered, one_of, seconds_of
 
 INTERVALS: Final = tuple(timedelta(seconds=seconds) for seconds in (900, 3600, 6 * 3600, 86_400, 7 * 86_400))
 """What the form offers; a library may have any other."""
+_DAILY: Final = timedelta(days=1)
 MODES: Final = ("link copy", "link", "reflink copy", "copy")
 """Likewise for how downloads come into it."""
 
@@ -32,7 +33,14 @@ class LibraryForm(Form):
         "accepts",
         "placement_modes",
         "upgrades",
+        "writes_nfo",
+        "writes_posters",
     )
+
+    @classmethod
+    def new(cls) -> LibraryForm:
+        """The form for a folder to add: watched, and scanned once a day for what a watch does not see."""
+        return cls({"watched": CHECKED, "scan_interval": f"{_DAILY.total_seconds():g}"})
 
     @classmethod
     def of(cls, settings: LibrarySettings) -> LibraryForm:
@@ -49,6 +57,8 @@ class LibraryForm(Form):
                 "accepts": settings.accepts.value,
                 "placement_modes": " ".join(settings.placement_modes),
                 "upgrades": settings.upgrades.value,
+                "writes_nfo": CHECKED if settings.writes_nfo else "",
+                "writes_posters": CHECKED if settings.writes_posters else "",
             }
         )
 
@@ -76,4 +86,6 @@ class LibraryForm(Form):
                 for mode in (self.value("placement_modes") or MODES[0]).split()
             ),
             upgrades=one_of(LibraryUpgrades, "upgrades", self.value("upgrades") or LibraryUpgrades.SAME_GROUP.value),
+            writes_nfo=self.is_checked("writes_nfo"),
+            writes_posters=self.is_checked("writes_posters"),
         )

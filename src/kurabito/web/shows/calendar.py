@@ -18,10 +18,10 @@ from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.clock import to_datetime
 from kurabito.errors import InvalidInput
 from kurabito.metadata import CalendarService
-from kurabito.metadata.calendar import REFRESH, SEASON_MONTHS
+from kurabito.metadata.calendar import REFRESH, SEASON_MONTHS, Week
 from kurabito.metadata.health import SourceHealths
-from kurabito.metadata.sources.index import IndexUpdates
-from kurabito.runtime import Queue
+from kurabito.metadata.sources.index import UPDATE, IndexUpdates
+from kurabito.runtime import Queue, TaskRecord
 from kurabito.web.forms import count_of, fields_of, id_of
 from kurabito.web.pages import Pages
 from kurabito.web.shows.cards import Card
@@ -87,13 +87,10 @@ def router(
     async def overview(request: Request) -> Response:
         season = Season.asked(request.query_params)
         today = to_datetime(pages.clock.now()).astimezone(_JAPAN).date()
-        week, years, asked = await asyncio.gather(
-            calendar.week(), calendar.years(), queue.list(task_type=REFRESH, limit=1)
+        week, years, asked, update = await asyncio.gather(
+            calendar.week(), calendar.years(), _last(queue, REFRESH), _last(queue, UPDATE)
         )
-        if season is None:
-            days = [Day(day, [Card.of_record(record) for record in week.days[day]]) for day in _from(today)]
-        else:
-            days = await _begun(calendar, season)
+        days = _on(week, today) if season is None else await _begun(calendar, season)
         shown = {card.metadata_id for day in days for card in day.cards}
         return pages.show(
             request,
@@ -104,11 +101,12 @@ def router(
             days=[day for day in days if day.cards],
             followed=await summaries.followed(metadata_id for metadata_id in shown if metadata_id is not None),
             refreshed_at=week.refreshed_at,
-            asked=asked.items[0] if asked.items else None,
+            asked=asked,
             years=years,
             months=SEASON_MONTHS,
             sources=list((await sources.all()).values()),
             index=await index.last_import(),
+            update=update,
         )
 
     @routes.post("/calendar/refresh")
@@ -117,9 +115,9 @@ def router(
         return pages.go("/calendar")
 
     @routes.post("/calendar/index")
-    async def update_index() -> Response:
+    async def update_index(request: Request) -> Response:
         await index.begin_update()
-        return pages.go("/calendar")
+        return pages.go(pages.addresses.within((await fields_of(request)).get("next") or "/calendar"))
 
     @routes.post("/calendar/follow")
     async def follow(request: Request) -> Response:
@@ -131,6 +129,16 @@ def router(
         return pages.go(pages.addresses.within(asked.get("next") or f"/series/{followed.id}"))
 
     return routes
+
+
+async def _last(queue: Queue, task_type: str) -> TaskRecord | None:
+    """The last task of a type."""
+    found = await queue.list(task_type=task_type, limit=1)
+    return found.items[0] if found.items else None
+
+
+def _on(week: Week, today: date) -> list[Day]:
+    return [Day(day, [Card.of_record(record) for record in week.days[day]]) for day in _from(today)]
 
 
 async def _begun(calendar: CalendarService, season: Season) -> list[Day]:

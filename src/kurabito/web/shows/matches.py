@@ -1,4 +1,4 @@
-"""*Needs you*: folders whose names do not say for certain what is in them, and what they may be; a person says it."""
+"""*Matches*: folders whose names do not say for certain what is in them, and what they may be; a person says it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from kurabito.catalog.identity.service import Questions
 from kurabito.catalog.matching.model import AGAINST, FolderMatch, MatchState
 from kurabito.catalog.matching.service import MATCH, Matches
 from kurabito.catalog.states import SeriesState
+from kurabito.downloads.wanted.service import WantedList
 from kurabito.library.service import LibraryService
 from kurabito.metadata import CalendarService, MetadataService
 from kurabito.metadata.records import Metadata
@@ -32,6 +33,7 @@ def router(
     libraries: LibraryService,
     catalog: Catalog,
     questions: Questions,
+    wanted: WantedList,
     queue: Queue,
 ) -> APIRouter:
     """The folders, and what can be said of each."""
@@ -60,19 +62,19 @@ def router(
             cursor=cursor,
             asks_about_series=bool(series.items),
             asks_about_releases=asked_about,
+            asks_for_room=await wanted.count_asking(),
             has_index=bool(indexed),
             look=looks.items[0] if looks.items else None,
             names_of=CardNames.of,
             against=AGAINST,
         )
 
-    routes.include_router(_decisions(pages, matches))
+    _decisions(routes, pages, matches)
     return routes
 
 
-def _decisions(pages: Pages, matches: Matches) -> APIRouter:
+def _decisions(routes: APIRouter, pages: Pages, matches: Matches) -> None:
     """What can be said of a folder."""
-    routes = APIRouter()
 
     @routes.post("/matches/look")
     async def look_again() -> Response:
@@ -98,8 +100,6 @@ def _decisions(pages: Pages, matches: Matches) -> APIRouter:
     def back(asked: Mapping[str, str]) -> Response:
         """Where the button stood."""
         return pages.go(pages.addresses.within(asked.get("next") or "/matches"))
-
-    return routes
 
 
 async def _records(metadata: MetadataService, folders: Sequence[FolderMatch]) -> dict[int, Metadata]:

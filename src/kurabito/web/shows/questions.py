@@ -1,4 +1,4 @@
-"""*Needs you*: releases that may be of several series; a person says of which."""
+"""*Matches*: releases that may belong to several series; a person says to which."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from kurabito.catalog.states import SeriesState
 from kurabito.placements.filing.service import Placements
 from kurabito.web.forms import count_of, fields_of, id_cursor, id_of, one_of
 from kurabito.web.pages import Pages
+from kurabito.web.shows.named import series_named
 
 _QUESTIONS: Final = 20
 _RELINKS: Final = 3
 _COUNTED: Final = 100
+_OTHERS: Final = 200
 _MOVED: Final = 100
 _PATH: Final = "/questions"
 _ASKED: Final = (QuestionStatus.OPEN, QuestionStatus.DISMISSED)
@@ -44,6 +46,7 @@ def router(
             statuses=_ASKED,
             cursor=cursor,
             against=SPEAK_AGAINST,
+            others=(await catalog.series(limit=_OTHERS)).items,
             unclear_files=(await placements.count_waiting(_COUNTED))[1],
             read_again=await relinker.count_waiting(),
             relinks=(await relinker.page(limit=_RELINKS)).items if shown is QuestionStatus.OPEN else [],
@@ -62,7 +65,7 @@ def router(
         if new := asked.get("new"):
             said = Answer(new_state=one_of(SeriesState, "new", new))
         else:
-            said = Answer(id_of(asked.get("series", "")))
+            said = Answer((await series_named(catalog, "series", asked.get("series", ""))).id)
         await questions.answer(id_of(question_id), said)
         return back(asked)
 

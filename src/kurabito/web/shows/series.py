@@ -1,12 +1,13 @@
-"""*Series*: what is followed, asked about or ignored; each with its poster, its episodes and the releases that were seen."""
+"""The page of one show: its poster, its episodes with their files, the releases that were seen, and what is wanted of it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from fastapi import APIRouter, Request, Response
 
@@ -14,52 +15,76 @@ from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.corrections.service import Corrections
 from kurabito.catalog.identity.evidence import SPEAK_AGAINST
 from kurabito.catalog.links import Link
-from kurabito.catalog.series import Series, SeriesEpisode, SeriesOrder
-from kurabito.catalog.states import EpisodeState, SeriesKind, SeriesState, SeriesWish
-from kurabito.catalog.summaries import CatalogSummaries
+from kurabito.catalog.series import Series, SeriesEpisode
+from kurabito.catalog.states import EpisodeState, SeriesState, SeriesWish
+from kurabito.catalog.summaries import CatalogSummaries, EpisodeFile
 from kurabito.downloads.health.progress import DownloadProgressState
 from kurabito.downloads.summaries import DownloadSummaries
+from kurabito.library.deletion.discards import Discards
+from kurabito.library.media.reading import MediaReadings
 from kurabito.library.service import LibraryService
+from kurabito.media_servers.search_links import search_link
+from kurabito.media_servers.service import MediaServers
 from kurabito.metadata import MetadataService
-from kurabito.metadata.records import Metadata
+from kurabito.metadata.stories.service import StoryService
 from kurabito.titles import ReleaseKind
 from kurabito.web.forms import fields_of, id_of, one_of
+from kurabito.web.library.file import deleted_by
 from kurabito.web.pages import Pages
 from kurabito.web.shows.record import ids_of
 from kurabito.web.shows.series_form import SeriesForm
+from kurabito.web.shows.titles import shown_shows
+from kurabito.web.shows.wall import ShowExtent
 
-_SERIES: Final = 50
 _EPISODES: Final = 2_000
 _LINKS: Final = 200
 _OTHERS: Final = 500
-_LONGEST_SEARCH: Final = 200
+_ROWS: Final = 300
 _REGULAR: Final = (ReleaseKind.TV, ReleaseKind.MOVIE, ReleaseKind.UNKNOWN)
+_COUNTED: Final = (ReleaseKind.TV, ReleaseKind.MOVIE)
 
 
 @dataclass(frozen=True, slots=True)
 class Releases:
-    """The releases that were seen of one episode, the newest first."""
+    """One episode, and the releases that were seen of it, the newest first."""
 
     episode: SeriesEpisode | None
     """None for those whose titles name no episode."""
     links: Sequence[Link]
 
 
+@dataclass(frozen=True, slots=True)
+class ShowParts:
+    """What the page of a show asks, beside the catalog."""
+
+    summaries: CatalogSummaries
+    metadata: MetadataService
+    stories: StoryService
+    downloads: DownloadSummaries
+    corrections: Corrections
+    libraries: LibraryService
+    media_servers: MediaServers
+    media: MediaReadings
+    discards: Discards
+
+
+class PlayLink(NamedTuple):
+    """Where a show is played."""
+
+    server: str
+    url: str
+
+
 def router(
     pages: Pages,
     catalog: Catalog,
-    summaries: CatalogSummaries,
-    metadata: MetadataService,
-    downloads: DownloadSummaries,
-    corrections: Corrections,
-    libraries: LibraryService,
+    parts: ShowParts,
 ) -> APIRouter:
-    """The series, one of them, and what is wanted of it."""
+    """One show, and what is wanted of it."""
     routes = APIRouter()
-    view = _SeriesPages(pages, catalog, summaries, metadata, downloads, corrections, libraries)
-    routes.include_router(_wishes(pages, catalog))
+    view = _ShowPage(pages, catalog, parts)
+    _wishes(routes, pages, catalog)
 
-    routes.add_api_route("/series", view.overview)
     routes.add_api_route("/series/{series_id}", view.change, methods=["POST"])
 
     @routes.get("/series/{series_id}")
@@ -76,9 +101,8 @@ def router(
     return routes
 
 
-def _wishes(pages: Pages, catalog: Catalog) -> APIRouter:
+def _wishes(routes: APIRouter, pages: Pages, catalog: Catalog) -> None:
     """What is wanted of a series, or of all that are not followed, and where its files go."""
-    routes = APIRouter()
 
     @routes.post("/series/wanted")
     async def want_all(request: Request) -> Response:
@@ -98,72 +122,14 @@ def _wishes(pages: Pages, catalog: Catalog) -> APIRouter:
         await catalog.change(id_of(series_id), changes)
         return pages.go(f"/series/{series_id}")
 
-    return routes
 
+class _ShowPage:
+    """Shows the page; a form that was refused is shown again as it was typed."""
 
-class _SeriesPages:
-    """Shows the two pages; a form that was refused is shown again as it was typed."""
-
-    def __init__(
-        self,
-        pages: Pages,
-        catalog: Catalog,
-        summaries: CatalogSummaries,
-        metadata: MetadataService,
-        downloads: DownloadSummaries,
-        corrections: Corrections,
-        libraries: LibraryService,
-    ) -> None:
-        self._corrections = corrections
-        self._libraries = libraries
+    def __init__(self, pages: Pages, catalog: Catalog, parts: ShowParts) -> None:
         self._pages = pages
         self._catalog = catalog
-        self._summaries = summaries
-        self._metadata = metadata
-        self._downloads = downloads
-
-    async def overview(self, request: Request) -> Response:
-        asked = request.query_params
-        state, cursor = one_of(SeriesState, "state", asked.get("state") or SeriesState.FOLLOWED), asked.get("cursor")
-        name, kind = asked.get("name", "").strip()[:_LONGEST_SEARCH], asked.get("kind") or None
-        order = one_of(SeriesOrder, "order", asked.get("order") or SeriesOrder.NEWEST)
-        page, waiting = await asyncio.gather(
-            self._catalog.series(
-                state=state,
-                limit=_SERIES,
-                cursor=cursor,
-                name=name or None,
-                kind=None if kind is None else one_of(SeriesKind, "kind", kind),
-                order=order,
-            ),
-            self._catalog.series(state=SeriesState.ASKED, limit=_SERIES),
-        )
-        # A reader who comes for what is followed is asked first about what is new.
-        asks_first = state is SeriesState.FOLLOWED and cursor is None and not name and kind is None
-        questions = waiting.items if asks_first else []
-        shown = (*page.items, *questions)
-        progress, records = await asyncio.gather(
-            self._summaries.progress(one.id for one in shown), self._records_of(shown)
-        )
-        return self._pages.show(
-            request,
-            "series_list.html",
-            page=page,
-            questions=questions,
-            progress=progress,
-            records=records,
-            state=state,
-            wishes=tuple(SeriesState),
-            waiting=len(waiting.items),
-            more_waiting=waiting.next_cursor is not None,
-            cursor=cursor,
-            name=name,
-            kind=kind or "",
-            kinds=tuple(SeriesKind),
-            order=order,
-            orders=tuple(SeriesOrder),
-            wants=tuple(SeriesWish),
-        )
+        self._parts = parts
 
     async def one(
         self, request: Request, series_id: int, form: SeriesForm | None = None, *, status: int = 200
@@ -172,49 +138,68 @@ class _SeriesPages:
         current = await self._catalog.current(series_id)
         if current.id != series_id:
             return self._pages.go(f"/series/{current.id}")
-        evidence, others, episodes, links = await asyncio.gather(
-            self._corrections.evidence(series_id),
+        parts = self._parts
+        evidence, others, episodes, links, files = await asyncio.gather(
+            parts.corrections.evidence(series_id),
             self._catalog.series(limit=_OTHERS),
             self._catalog.episodes(series_id, limit=_EPISODES),
             self._catalog.links(series_id=series_id, limit=_LINKS, cursor=cursor),
+            parts.summaries.files(series_id),
         )
-        series = evidence.series
-        regular = [episode for episode in episodes.items if episode.kind in _REGULAR]
-        record = (await self._records_of([series])).get(series.metadata_id or 0)
+        rows = _by_episode(episodes.items, links.items, files)
         return self._pages.show(
             request,
             "series.html",
             status=status,
-            series=series,
+            **await self._about(request, evidence.series),
             evidence=evidence,
             others=[one for one in others.items if one.id != series_id],
             against=SPEAK_AGAINST,
-            record=record,
-            ids=ids_of(record.details) if record else [],
-            regular=regular,
+            regular=[episode for episode in episodes.items if episode.kind in _REGULAR],
             specials=_by_kind(episodes.items),
+            has=ShowExtent.of(Counter(one.state for one in episodes.items if one.kind in _COUNTED)),
             more_episodes=episodes.next_cursor is not None,
-            releases=_by_episode(episodes.items, links.items),
-            shown={link.episode_id for link in links.items},
-            downloads=await self._downloads.of_links(link.id for link in links.items),
+            releases=rows,
+            rows={row.episode.id for row in rows if row.episode is not None},
+            files=files,
+            media=await parts.media.of_files(one.id for some in files.values() for one in some),
+            may_delete=parts.discards.allowed,
+            deleted=await deleted_by(request, parts.discards),
+            folders=sorted({(one.library_id, one.folder) for some in files.values() for one in some}),
+            downloads=await parts.downloads.of_links(link.id for link in links.items),
             progress_state=DownloadProgressState,
             next_cursor=links.next_cursor,
             cursor=cursor,
             episode_states=tuple(EpisodeState),
-            form=form or SeriesForm.of(series),
+            form=form or SeriesForm.of(evidence.series),
             wants=tuple(SeriesWish),
-            libraries=(await self._libraries.by_id()).values(),
+            libraries=(await parts.libraries.by_id()).values(),
         )
+
+    async def _about(self, request: Request, series: Series) -> dict[str, Any]:
+        """What is known of the show itself: its record, its titles in the reader's language, and its episodes by number."""
+        lang = self._pages.words(request).catalogue.tag
+        (show,) = await shown_shows(self._parts.metadata, [series], lang)
+        record = show.record
+        story = await self._parts.stories.story(record.id) if record else None
+        servers = await self._parts.media_servers.everything()
+        links = ((one.settings.name, search_link(one.settings, show.title)) for one in servers)
+        return {
+            "series": series,
+            "show": show,
+            "record": record,
+            "other_titles": [one for one in record.details.titles if one != show.title] if record else [],
+            "ids": ids_of(record.details) if record else [],
+            "story": story,
+            "plays": [PlayLink(name, url) for name, url in links if url],
+            "told": {one.number: one for one in story.episodes if one.number is not None} if story else {},
+        }
 
     async def change(self, request: Request, series_id: str) -> Response:
         form, known = await SeriesForm.sent(request), id_of(series_id)
         if refused := await form.submit(lambda form: self._catalog.change(known, form.changes())):
             return await self.one(request, known, refused, status=refused.status)
         return self._pages.go(f"/series/{series_id}")
-
-    async def _records_of(self, some: Sequence[Series]) -> dict[int, Metadata]:
-        """The records that fill these series in, by their ids."""
-        return await self._metadata.several({one.metadata_id for one in some if one.metadata_id is not None})
 
 
 def _by_kind(episodes: Sequence[SeriesEpisode]) -> list[tuple[ReleaseKind, list[SeriesEpisode]]]:
@@ -223,10 +208,17 @@ def _by_kind(episodes: Sequence[SeriesEpisode]) -> list[tuple[ReleaseKind, list[
     return [(kind, list(some)) for kind, some in groupby(apart, key=lambda episode: episode.kind)]
 
 
-def _by_episode(episodes: Sequence[SeriesEpisode], links: Sequence[Link]) -> list[Releases]:
-    """The releases by their episodes, in the order of those; what names no episode comes first."""
+def _by_episode(
+    episodes: Sequence[SeriesEpisode], links: Sequence[Link], files: Mapping[int, Sequence[EpisodeFile]]
+) -> list[Releases]:
+    """The episodes in their order, each with its releases; what names no episode comes first.
+
+    Of a very long series only those are listed that have a release or a file.
+    """
     seen: dict[int | None, list[Link]] = {}
     for link in links:
         seen.setdefault(link.episode_id, []).append(link)
     unplaced = [Releases(None, seen[None])] if None in seen else []
-    return unplaced + [Releases(episode, seen[episode.id]) for episode in episodes if episode.id in seen]
+    is_long = len(episodes) > _ROWS
+    listed = (one for one in episodes if not is_long or one.id in seen or one.id in files)
+    return unplaced + [Releases(episode, seen.get(episode.id, ())) for episode in listed]

@@ -2,7 +2,7 @@
 //
 // A region marked `data-live` is brought up to date by fetching the page again and changing what differs. When to do
 // that is told by the server's events, by a form marked `data-swap` that was sent, or by an element that says after how
-// many seconds (`data-every`); a region that says so only while something is under way comes to rest by itself.
+// many seconds (`data-every`); a region that says so only while something is under way comes to rest on its own.
 
 const main = document.querySelector("main");
 const words = JSON.parse(document.body.dataset.words);
@@ -19,16 +19,19 @@ const UNITS = [["days", 86_400], ["hours", 3600], ["minutes", 60]];
 // The reader's own region writes dates in its own way, as far as it speaks the page's language.
 const region = navigator.languages.find((each) => each.split("-")[0] === language.split("-")[0]) ?? language;
 const exact = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "medium" });
+// A day is the same everywhere, so it is not moved to the reader's zone.
+const day = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeZone: "UTC" });
+const A_DAY = "2000-01-01".length;
 
 function lasting(seconds) {
-  const [unit, size] = UNITS.find(([, size]) => seconds >= 2 * size) ?? ["seconds", 1];
+  const [unit, size] = UNITS.find(([unit, size]) => seconds >= (unit === "minutes" ? size : 2 * size)) ?? ["seconds", 1];
   return say(`time.${unit}`, { length: Math.floor(seconds / size) });
 }
 
 function tellTimes(root = document) {
   for (const time of root.querySelectorAll("time")) {
     const moment = new Date(time.dateTime);
-    const local = exact.format(moment);
+    const local = (time.dateTime.length === A_DAY ? day : exact).format(moment);
     if (time.dataset.relative === undefined) {
       setText(time, local);
       continue;
@@ -45,6 +48,8 @@ function setText(element, text) {
 
 // Changes only what differs, so that focus, selection, scroll and open confirmations stay where they are.
 function morph(old, wanted) {
+  // A list that the reader made longer stays as long.
+  if (old.dataset.grown !== undefined) return;
   // The picture of the same file stays as it is.
   if (old.dataset.thumb && old.dataset.thumb === wanted.dataset.thumb) return;
   for (const { name } of [...old.attributes]) {
@@ -84,6 +89,7 @@ function swap(page) {
   }
   tellTimes();
   watchThumbs();
+  addUp();
 }
 
 async function load(address, options = {}) {
@@ -161,11 +167,95 @@ document.addEventListener("input", (event) => {
   }, TRY_AFTER);
 });
 
+// A form with `data-filter` shows what fits while it is filled in, and its address is one to come back to.
+let filtering = 0;
+
+document.addEventListener("input", (event) => {
+  const form = event.target.form;
+  if (form?.dataset.filter === undefined) return;
+  clearTimeout(filtering);
+  filtering = setTimeout(async () => {
+    const sent = filtering;
+    const chosen = [...new FormData(form)].filter(([, value]) => value);
+    const address = `${form.action}?${new URLSearchParams(chosen)}`;
+    try {
+      const { ok, page } = await load(address);
+      if (!ok || sent !== filtering) return;
+      history.replaceState(null, "", address);
+      for (const grown of document.querySelectorAll("[data-grown]")) delete grown.dataset.grown;
+      swap(page);
+    } catch {
+      // It is asked for again with the next letter.
+    }
+  }, TRY_AFTER);
+});
+
+// A list whose next page is in `data-more` grows when its end comes near; without this its pager leads there.
+const end = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && grow(), {
+  rootMargin: "100%",
+});
+let growing = null;
+
+function grow() {
+  growing ??= (async () => {
+    const more = document.querySelector("[data-more]");
+    const next = more?.querySelector("[rel=next]");
+    try {
+      const { ok, page } = next ? await load(next.href) : {};
+      const list = document.getElementById(more?.dataset.more);
+      const further = ok && next.isConnected && page.getElementById(more.dataset.more);
+      if (further) {
+        list.dataset.grown = "";
+        more.dataset.grown = "";
+        list.append(...further.children);
+        more.replaceChildren(...page.querySelector("[data-more]").childNodes);
+        more.querySelector("[rel=first]")?.remove();
+        end.unobserve(more);
+        end.observe(more);
+      }
+    } catch {
+      // The pager stays, and leads there.
+    }
+    growing = null;
+  })();
+}
+
+function watchEnd() {
+  const more = document.querySelector("[data-more]");
+  if (more) end.observe(more);
+}
+
+watchEnd();
+
 function notice(text) {
   const place = document.getElementById("notice");
   place.textContent = text;
   place.hidden = !text;
 }
+
+// A form with `data-sum` says how many of its boxes are ticked, and how much they are together.
+const SIZES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+function sizeOf(bytes) {
+  const power = bytes < 1024 ? 0 : Math.min(SIZES.length - 1, Math.floor(Math.log2(bytes) / 10));
+  const size = bytes / 1024 ** power;
+  return `${size.toFixed(power && size < 100 ? 1 : 0)} ${SIZES[power]}`;
+}
+
+function addUp() {
+  for (const form of document.querySelectorAll("[data-sum]")) {
+    const place = form.querySelector("[data-sum-of]");
+    if (!place) continue;
+    const ticked = [...form.querySelectorAll("[data-bytes]:checked")];
+    setText(place.querySelector("[data-count]"), String(ticked.length));
+    setText(place.querySelector("[data-size]"), sizeOf(ticked.reduce((sum, box) => sum + Number(box.dataset.bytes), 0)));
+    place.hidden = false;
+    form.querySelector("[name=scope][value=chosen]").disabled = !ticked.length;
+  }
+}
+
+document.addEventListener("change", addUp);
+addUp();
 
 // One confirmation is open at a time, and Escape closes it.
 document.addEventListener("toggle", (event) => {
@@ -247,12 +337,12 @@ function listen() {
   stream.onopen = () => {
     wait = 1000;
     show("on");
-    // Whatever happened while nobody listened.
+    // Whatever happened while this page did not listen.
     refresh();
   };
   stream.onerror = () => {
     show("reconnecting");
-    // The browser tries again by itself unless the server refused; then it is up to us.
+    // The browser tries again on its own unless the server refused; then it is up to us.
     if (stream?.readyState === EventSource.CLOSED) {
       stream = null;
       setTimeout(() => document.hidden || listen(), wait);
@@ -334,20 +424,65 @@ function unfold() {
   if (target?.matches("details")) target.open = true;
 }
 
-// On a narrow screen the navigation is wider than the window: the page that one is on is to be seen in it.
-function showWhere() {
-  const nav = document.querySelector(".nav");
-  const here = nav?.querySelector("[aria-current]");
-  if (here) nav.scrollLeft = here.offsetLeft - nav.offsetLeft - (nav.clientWidth - here.clientWidth) / 2;
+// The box at the top finds while one types: what was found stands below it, and Enter shows it as a page.
+const FIND_AFTER = 120;
+const find = document.querySelector("[data-find]");
+
+function startFinding() {
+  const box = find.querySelector("input");
+  const place = document.getElementById("find-found");
+  let asked = 0;
+  const close = () => {
+    place.hidden = true;
+    place.replaceChildren();
+  };
+  box.addEventListener("input", () => {
+    clearTimeout(asked);
+    asked = setTimeout(async () => {
+      const sent = asked;
+      if (!box.value.trim()) return close();
+      try {
+        const { ok, page } = await load(`${find.action}?${new URLSearchParams(new FormData(find))}`);
+        const found = ok && sent === asked && page.getElementById("found");
+        if (!found) return;
+        place.replaceChildren(found);
+        place.hidden = false;
+      } catch {
+        // It is asked for again with the next letter.
+      }
+    }, FIND_AFTER);
+  });
+  find.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      close();
+      box.focus();
+      return;
+    }
+    const way = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!way || place.hidden) return;
+    event.preventDefault();
+    const stops = [box, ...place.querySelectorAll("a")];
+    stops[(stops.indexOf(document.activeElement) + way + stops.length) % stops.length].focus();
+  });
+  find.addEventListener("focusout", ({ relatedTarget }) => {
+    if (!find.contains(relatedTarget)) close();
+  });
+  document.addEventListener("keydown", (event) => {
+    const typed = event.target.closest("input, select, textarea, [contenteditable]");
+    if (event.key !== "/" || typed || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    box.focus();
+    box.select();
+  });
 }
 
-showWhere();
+if (find) startFinding();
 addEventListener("hashchange", unfold);
 unfold();
 tellTimes();
 setInterval(() => document.hidden || passSecond(), 1000);
 if (main.dataset.events) {
-  // Browsers allow only a few connections to one server: a tab that nobody sees gives its own back.
+  // Browsers allow only a few connections to one server: a tab in the background gives its own back.
   document.addEventListener("visibilitychange", () => (document.hidden ? hush() : listen()));
   addEventListener("pagehide", hush);
   addEventListener("pageshow", listen);

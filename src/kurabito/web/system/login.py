@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Awaitable, Callable
+from typing import Final
 
 from fastapi import APIRouter, Request, Response
 from markupsafe import Markup
@@ -13,11 +15,26 @@ from kurabito.site.addresses import one_client
 from kurabito.web.forms import fields_of
 from kurabito.web.pages import Pages, client_of, principal_of
 
+_HOME: Final = "/"
+_SETUP: Final = "/setup"
 
-def router(pages: Pages, *, sessions: Sessions, passwords: Passwords, limit: LoginLimit) -> APIRouter:
-    """The way in and the way out."""
+
+async def never() -> bool:
+    """Nothing has to be set up."""
+    return False
+
+
+def router(
+    pages: Pages,
+    *,
+    sessions: Sessions,
+    passwords: Passwords,
+    limit: LoginLimit,
+    is_new: Callable[[], Awaitable[bool]] = never,
+) -> APIRouter:
+    """The way in and the way out. As long as the installation `is_new`, the way in leads to its set-up."""
     routes = APIRouter()
-    entrance = Entrance(pages, sessions, passwords, limit)
+    entrance = Entrance(pages, sessions, passwords, limit, is_new)
 
     @routes.get("/login")
     async def ask(request: Request) -> Response:
@@ -50,7 +67,15 @@ def router(pages: Pages, *, sessions: Sessions, passwords: Passwords, limit: Log
 class Entrance:
     """Begins sessions for those who may come in, and slows down those who guess."""
 
-    def __init__(self, pages: Pages, sessions: Sessions, passwords: Passwords, limit: LoginLimit) -> None:
+    def __init__(
+        self,
+        pages: Pages,
+        sessions: Sessions,
+        passwords: Passwords,
+        limit: LoginLimit,
+        is_new: Callable[[], Awaitable[bool]],
+    ) -> None:
+        self._is_new = is_new
         self._pages = pages
         self._sessions = sessions
         self._passwords = passwords
@@ -62,7 +87,7 @@ class Entrance:
         if token is None:
             problem = self._pages.words(request).say("login.dead_link")
             return await self.form(request, following, status=401, problem=problem)
-        return self._welcome(request, following, token)
+        return await self._welcome(request, following, token)
 
     async def form(
         self,
@@ -100,17 +125,24 @@ class Entrance:
         if not await self._passwords.fits(password):
             return await self.form(request, following, status=401, problem=words.say("login.wrong"))
         self._limit.succeeded(client)
-        return self._welcome(request, following, await self._sessions.open())
+        return await self._welcome(request, following, await self._sessions.open())
 
-    def _welcome(self, request: Request, following: str, token: str) -> Response:
-        answer = self._pages.go(following)
-        answer.set_cookie(
-            SESSION_COOKIE,
-            token,
-            max_age=LIFETIME,
-            path=self._pages.addresses.cookie_path,
-            secure=request.scope["scheme"] == "https",
-            httponly=True,
-            samesite="strict",
-        )
-        return answer
+    async def _welcome(self, request: Request, following: str, token: str) -> Response:
+        if following == _HOME and await self._is_new():
+            following = _SETUP
+        return give_session(self._pages, request, following, token)
+
+
+def give_session(pages: Pages, request: Request, following: str, token: str) -> Response:
+    """Send the browser on, logged in."""
+    answer = pages.go(following)
+    answer.set_cookie(
+        SESSION_COOKIE,
+        token,
+        max_age=LIFETIME,
+        path=pages.addresses.cookie_path,
+        secure=request.scope["scheme"] == "https",
+        httponly=True,
+        samesite="strict",
+    )
+    return answer

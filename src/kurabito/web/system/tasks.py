@@ -12,11 +12,12 @@ from kurabito.runtime import Queue, TaskRecord, TaskState
 from kurabito.runtime.history import history_of
 from kurabito.web.forms import fields_of
 from kurabito.web.pages import Pages
+from kurabito.web.system.task_names import NameTasks, no_names, runs_of
 
 _PAGE: Final = 50
 
 
-def router(pages: Pages, queue: Queue) -> APIRouter:
+def router(pages: Pages, queue: Queue, name: NameTasks = no_names) -> APIRouter:
     """The list, the detail, and what can be done to a task."""
     routes = APIRouter()
 
@@ -36,6 +37,8 @@ def router(pages: Pages, queue: Queue) -> APIRouter:
             request,
             "tasks.html",
             page=page,
+            runs=runs_of(page),
+            named=await name(page.items, pages.words(request)),
             state=TaskState(state) if state else None,
             task_type=task_type,
             cursor=cursor,
@@ -46,7 +49,14 @@ def router(pages: Pages, queue: Queue) -> APIRouter:
     async def task(request: Request, task_id: str) -> Response:
         found = await queue.get(task_id)
         tracebacks = {(error.at, error.attempt): error.traceback for error in found.errors}
-        return pages.show(request, "task.html", task=found, history=history_of(found), tracebacks=tracebacks)
+        return pages.show(
+            request,
+            "task.html",
+            task=found,
+            named=await name([found], pages.words(request)),
+            history=history_of(found),
+            tracebacks=tracebacks,
+        )
 
     @routes.post("/tasks/{task_id}/cancel")
     async def cancel(request: Request, task_id: str) -> Response:

@@ -2,7 +2,30 @@
 
 from __future__ import annotations
 
-from tests.conformance.planes.faults import hashes, joining, leases, placing, removals, rescans, scans, upkeep
+from tests.conformance.planes.faults import (
+    hashes,
+    joining,
+    leases,
+    placing,
+    removals,
+    rescans,
+    scans,
+    trash,
+    trespass,
+    upkeep,
+)
 from tests.conformance.planes.faults.fault import FAULTS
 
-__all__ = ["FAULTS", "hashes", "joining", "leases", "placing", "removals", "rescans", "scans", "upkeep"]
+__all__ = [
+    "FAULTS",
+    "hashes",
+    "joining",
+    "leases",
+    "placing",
+    "removals",
+    "rescans",
+    "scans",
+    "trash",
+    "trespass",
+    "upkeep",
+]

@@ -183,6 +183,12 @@ def takes_alike_for_equal() -> None:
     put(store, "note_contents", note_sizes)
 
 
+@fault("HASH-9")
+def reads_what_is_of_another_library() -> None:
+    of_two = "(library_id = :library_id OR library_id = 2)"
+    edit(store._SQL, "unsampled", "library_id = :library_id", of_two)
+
+
 @fault("HASH-10")
 def blames_files_for_their_folder() -> None:
     put(job, "_opened", lambda _: (0, 0))

@@ -21,6 +21,11 @@ def claims_for_too_long() -> None:
     put(leases, "claim", lambda *args, **given: claim(*args, **{**given, "lease": given["lease"] * 9}))
 
 
+@fault("LEASE-1")
+def takes_the_last_job_first() -> None:
+    put(JOBS, "order", "created_at DESC, id DESC")
+
+
 @fault("LEASE-2")
 def has_one_owner_for_all() -> None:
     put(leases, "new_owner", lambda worker: f"{worker}#0123456789abcdef")

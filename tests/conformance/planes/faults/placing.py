@@ -16,6 +16,7 @@ from kurabito.dataplane.placing.modes import PlacementModes
 from kurabito.dataplane.placing.placement_row import LeasedPlacement
 from kurabito.dataplane.placing.succession import Succession
 from kurabito.protocol.error_codes import ErrorCode
+from kurabito.protocol.leased.placements import PlacedBy
 
 
 @fault("PLACE-1")
@@ -80,3 +81,19 @@ def throws_away_what_it_replaces() -> None:
 @fault("PLACE-10")
 def replaces_what_changed() -> None:
     put(Succession, "_is_old", lambda of, seen: seen is not None and of._row.begun(seen) is None)
+
+
+@fault("PLACE-11")
+def writes_an_empty_file() -> None:
+    put(PlacementModes, "_write", lambda modes, target: modes._make(PlacedBy.WRITE, target, nothing))
+
+
+@fault("PLACE-12")
+def moves_what_has_its_place() -> None:
+    execute = PlacementExecution._place
+
+    def place(of: Any, source: Any) -> Any:
+        of._row.values = {**of._row.values, "is_placed": 0}
+        return execute(of, source)
+
+    put(PlacementExecution, "_place", place)

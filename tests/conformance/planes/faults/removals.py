@@ -1,4 +1,4 @@
-"""Faults of removals."""
+"""Faults of plans that remove files."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from tests.conformance.planes.faults.fault import Proxy, edit, fault, nothing, p
 from kurabito.dataplane.deletion import job as delete_job
 from kurabito.dataplane.deletion import log, steps, trash
 from kurabito.dataplane.deletion.steps import StepExecution
-from kurabito.dataplane.jobs import JobFailed, LeasedJob
-from kurabito.dataplane.removal import aliases, file_refs
+from kurabito.dataplane.files.paths import Root
+from kurabito.dataplane.jobs import JobFailed
+from kurabito.dataplane.removal import aliases, sidecar
+from kurabito.dataplane.removal.file_refs import FileRef
 from kurabito.dataplane.removal.moves import move_to_trash
 from kurabito.dataplane.removal.pairs import Pair, open_pair
-from kurabito.dataplane.removal.sidecar import Sidecar
 from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.leased.jobs import JOBS
 
@@ -122,50 +123,9 @@ def leaves_what_others_began() -> None:
     put(delete_job, "settle_abandoned", nothing)
 
 
-@fault("TRASH-1")
-def opens_the_trash_to_all() -> None:
-    os.umask(0)
-    put(
-        file_refs,
-        "os",
-        Proxy(os, mkdir=lambda name, mode, *, dir_fd: os.mkdir(name, 0o777, dir_fd=dir_fd)),
-    )
-
-
-@fault("TRASH-3")
-def writes_no_sidecar() -> None:
-    put(Sidecar, "write", nothing)
-
-
-@fault("TRASH-4")
-def purges_the_last_copy() -> None:
-    find = trash._Leaving._find_another
-
-    def find_any(leaving: Any, roots: Any, entry: Any, trashed: Any) -> Any:
-        try:
-            return find(leaving, roots, entry, trashed)
-        except file_refs.RemovalRefused:
-            os.unlink(trashed.name, dir_fd=trashed.folder)
-            return None
-
-    put(trash._Leaving, "_find_another", find_any)
-
-
-@fault("TRASH-5")
-def restores_without_saying_so() -> None:
-    edit(_SQL, "file_is_back", "is_missing = 0", "is_missing = 1")
-
-
-@fault("TRASH-7")
-def stops_a_purge_at_a_refusal() -> None:
-    each = delete_job._each
-
-    def each_or_fail(job: LeasedJob, entries: list[str], act: Any) -> Any:
-        if refusals := each(job, entries, act):
-            raise JobFailed(refusals[0].error_code, str(refusals[0]))
-        return []
-
-    put(delete_job, "_each", each_or_fail)
+@fault("DELETE-12")
+def leaves_a_sidecar_without_its_file() -> None:
+    put(trash, "sidecar", Proxy(sidecar, remove=nothing))
 
 
 @fault("DELETE-1")
@@ -173,7 +133,52 @@ def asks_for_permission_once() -> None:
     put(delete_job, "_refuse_unless_allowed", nothing)
 
 
+@fault("DELETE-3")
+def keeps_what_it_also_removes() -> None:
+    edit(_SQL, "next_step", "other.file_id = step.kept_file_id", "other.file_id = -1")
+
+
+@fault("DELETE-4")
+def keeps_a_copy_in_the_trash() -> None:
+    put(FileRef, "in_trash", None)
+
+
+@fault("DELETE-4")
+def follows_links_when_it_removes() -> None:
+    def follow(root: Any, folders: list[str]) -> int:
+        return os.open(root.folder.joinpath(*folders), os.O_RDONLY | os.O_DIRECTORY)
+
+    put(Root, "open_folder", follow)
+
+
+@fault("DELETE-6")
+def makes_the_trash_on_a_dry_run() -> None:
+    open_both = StepExecution._open
+
+    def open_and_make(step: Any, roots: Any) -> Pair:
+        wanted = step._step
+        roots.file(wanted.library_id, roots.trash_path(wanted.library_id, wanted.relative_path, "x"), create=True)
+        return open_both(step, roots)
+
+    put(StepExecution, "_open", open_and_make)
+
+
+@fault("DELETE-7")
+def takes_what_is_in_other_hands() -> None:
+    edit(_SQL, "contested", "log.state = 'intent'", "log.state = 'never'")
+
+
+@fault("DELETE-9")
+def enters_another_size() -> None:
+    edit(_SQL, "add_entry", "step.size_bytes", "step.size_bytes + 1")
+
+
 @fault("DELETE-13")
 def trusts_every_mount() -> None:
     for name in ("refuse_twins", "refuse_seen_elsewhere", "refuse_touched"):
         put(aliases, name, nothing)
+
+
+@fault("DELETE-14")
+def forgets_what_was_deleted() -> None:
+    put(log, "_add_discarded", nothing)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ from kurabito.dataplane import inspections, io_limit, main
 from kurabito.dataplane.checkpoints import Checkpointed, CheckpointWork
 from kurabito.dataplane.inspections import NotInspected
 from kurabito.dataplane.io_limit import IoLimit
-from kurabito.dataplane.thumbnails import cleanup
+from kurabito.dataplane.thumbnails import cleanup, media_job
 from kurabito.dataplane.thumbnails import job as thumbnail_job
+from kurabito.dataplane.thumbnails.decoder_process import DecoderProcess
 from kurabito.dataplane.thumbnails.folder import PartialFile, ThumbFolder
-from kurabito.dataplane.thumbnails.picture import Wanted
+from kurabito.dataplane.thumbnails.media_job import MediaWork
+from kurabito.dataplane.thumbnails.picture import MediaReading, Wanted
 from kurabito.dataplane.thumbnails.source import ThumbnailSource
 from kurabito.protocol.leased import checkpoints, thumbnails
 from kurabito.protocol.leased.checkpoints import WAL
@@ -92,6 +95,29 @@ def gives_a_missing_folder_up() -> None:
 @fault("INSPECT-4")
 def miscounts_files() -> None:
     FINISH_COLUMNS["file_count"] = ":file_count + 1"
+
+
+@fault("MEDIA-1")
+def notes_another_size() -> None:
+    store = media_job._store
+    put(media_job, "_store", lambda row, found: store(row, replace(found, size=found.size + 1)))
+
+
+@fault("MEDIA-2")
+def forgets_the_sound() -> None:
+    read = DecoderProcess.read_facts
+
+    def without_sound(self: DecoderProcess, fd: int) -> MediaReading:
+        reading = read(self, fd)
+        return MediaReading({**reading.facts, "audio": []}, reading.bytes_read)
+
+    put(DecoderProcess, "read_facts", without_sound)
+
+
+@fault("MEDIA-3")
+def miscounts_media() -> None:
+    end = MediaWork._end
+    put(MediaWork, "_end", lambda self, row, ended: end(self, row, [*ended[:4], 99, ended[5]]))
 
 
 @fault("WAIT-1")

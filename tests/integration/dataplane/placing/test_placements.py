@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from blake3 import blake3
 
-from kurabito.dataplane.placing import staged
+from kurabito.dataplane.placing import copies, staged_file
 
 if TYPE_CHECKING:
     from tests.integration.dataplane.placing.conftest import Desk
@@ -59,10 +59,36 @@ def test_many_files_are_linked_together_and_what_is_not_plain_comes_in_its_turn(
     assert len(synced) < len(placed)
 
 
+def test_folders_made_for_many_files_are_on_the_disk_and_each_is_synced_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[Path] = []
+    fsync = os.fsync
+
+    def noted(fd: int) -> None:
+        synced.append(Path(f"/proc/self/fd/{fd}").readlink())
+        fsync(fd)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    # The first file is placed alone, and so is the one that is claimed while it is settled.
+    for name in ("first.mkv", "second.mkv"):
+        desk.ask(desk.download(name), name, "link")
+    for show in range(3):
+        for episode in range(2):
+            source = desk.download(f"{show} {episode}.mkv")
+            desk.ask(source, f"Show {show}/Season 01/{episode}.mkv", "link")
+    desk.work()
+    library = desk.shelf.path("", 1)
+    made = [folder for show in range(3) for folder in (library / f"Show {show}", library / f"Show {show}/Season 01")]
+    ours = sorted(folder for folder in synced if folder.is_relative_to(library))
+    assert ours == sorted([library] * 3 + made)
+
+
 @pytest.mark.parametrize("is_named", [False, True], ids=["without a name", "under a hidden name"])
 def test_a_copy_is_a_file_of_its_own_with_its_hash(desk: Desk, monkeypatch: pytest.MonkeyPatch, is_named: bool) -> None:
     if is_named:
-        monkeypatch.setattr(staged, "_UNNAMED", 0)
+        monkeypatch.setattr(staged_file, "_UNNAMED", 0)
+    monkeypatch.setattr(copies, "_DRAINED", 1 << 20)
     content = os.urandom(3_000_000)
     source = desk.download("big.mkv", content)
     os.utime(source, ns=(5, 1_600_000_000_123_456_789))
@@ -140,7 +166,7 @@ def test_where_there_are_no_links_a_copy_appears_whole_all_the_same(
     def refused(*_: Any, **__: Any) -> None:
         raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
-    monkeypatch.setattr(staged, "_UNNAMED", 0)
+    monkeypatch.setattr(staged_file, "_UNNAMED", 0)
     monkeypatch.setattr(os, "link", refused)
     source = desk.download("a.mkv")
     either, only = desk.ask(source, TARGET, "link", "copy"), desk.ask(source, "only.mkv", "link")
@@ -243,7 +269,7 @@ def test_a_source_that_changed_since_the_decision_is_not_taken(desk: Desk) -> No
 def test_what_a_killed_placement_left_is_taken_away_and_nothing_else(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(staged, "_UNNAMED", 0)
+    monkeypatch.setattr(staged_file, "_UNNAMED", 0)
     source = desk.download("a.mkv")
     done, running, mine = (desk.ask(source, f"Show/{name}.mkv", "copy") for name in ("done", "running", "mine"))
     desk.shelf.run("UPDATE placements SET status = 'cancelled' WHERE id = :id", id=done)

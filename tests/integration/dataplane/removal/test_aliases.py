@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.jobs import JobWork
@@ -155,7 +156,7 @@ def test_dedupe_never_removes_what_a_pool_shows_again(
     mount_pool(mounts, shelf, tmp_path, disk_is)
     paths = [str(shelf.path("", library)) for library in (first, DISK + POOL - first)]
     command = [sys.executable, "-m", "kurabito.cli", "dedupe", "--delete", "--yes", "--state", str(tmp_path / "state")]
-    run = subprocess.run([*command, *paths], capture_output=True, text=True, timeout=120, check=False)
+    run = subprocess.run([*command, *paths], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert run.returncode == 3, run.stderr
     assert "seen through another mount" in run.stderr
     for library in (DISK, POOL):

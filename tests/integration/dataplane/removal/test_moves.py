@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support.planes import allow_any_path
+from tests.support.waiting import PATIENCE
 
 from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.jobs import JobWork
@@ -145,7 +146,7 @@ def btrfs(mounts: Mounts, mounted_shelf: Shelf, tmp_path: Path) -> Shelf:
     with image.open("wb") as file:
         file.truncate(256 << 20)
     try:
-        subprocess.run(["mkfs.btrfs", "-q", str(image)], check=True, capture_output=True, timeout=60)
+        subprocess.run(["mkfs.btrfs", "-q", str(image)], check=True, capture_output=True, timeout=PATIENCE)
     except (OSError, subprocess.CalledProcessError) as problem:
         pytest.skip(f"no file system with shared blocks can be made here: {problem}")
     mounts.loop(image, tmp_path / "library1")
@@ -154,7 +155,9 @@ def btrfs(mounts: Mounts, mounted_shelf: Shelf, tmp_path: Path) -> Shelf:
 
 def shared(path: Path) -> bool:
     """Whether the first block of a file is another file's too."""
-    said = subprocess.run(["filefrag", "-v", str(path)], capture_output=True, text=True, check=True, timeout=60).stdout
+    said = subprocess.run(
+        ["filefrag", "-v", str(path)], capture_output=True, text=True, check=True, timeout=PATIENCE
+    ).stdout
     return "shared" in said
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.library.deletion.plans import DeletionPlan, DeletionPlans
 from kurabito.library.deletion.rules import KeepRules
@@ -26,7 +27,7 @@ MOVES = ["os.rename", "os.link"]
 
 def run_with(acts: list[dict[str, Any]], **order: Any) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(PROGRAM), json.dumps({**order, "acts": acts})]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 def contents(folder: Path) -> set[str]:

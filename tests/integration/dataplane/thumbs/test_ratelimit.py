@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.clock import SECOND
 from kurabito.dataplane.io_limit import IoLimit
@@ -45,7 +46,7 @@ def test_two_processes_together_keep_to_the_limit(gallery: Gallery, url: str) ->
     ]
     read = []
     for process in processes:
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
         read.append(json.loads(output))
     assert all(sum(size for _, size in one) > 0 for one in read)

@@ -15,6 +15,7 @@ import pytest
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse
+from tests.support.waiting import PATIENCE
 
 from kurabito.access import SESSION_COOKIE, Keys, Sessions
 from kurabito.api.system import keys
@@ -22,8 +23,6 @@ from kurabito.clock import ManualClock
 from kurabito.db import Database
 from kurabito.site import errors
 from kurabito.site.gate import Gate
-
-PATIENCE = 20.0
 
 
 @dataclass(frozen=True)

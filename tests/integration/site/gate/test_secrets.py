@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tests.integration.site.gate.conftest import Serving
 
 FIXED = "the-key-of-the-settings"
+SHARED = "the-secret-part-of-a-shared-address"
 PASSWORD = "correct horse battery"
 
 
@@ -73,12 +74,14 @@ async def test_no_secret_is_kept_or_logged(
                 await browser.post("/services/register", headers={"Origin": "https://evil.example"})
                 await browser.get(f"/tasks?token={link}&password={PASSWORD}", headers={"X-Api-Key": "wrong"})
                 await browser.get(f"/login?token={link}")
+                # Unknown to this site; at another it may be good.
+                await browser.post(f"/shared/{SHARED}/calendar.ics", headers={"Origin": "https://evil.example"})
     written = log.getvalue()
     assert '"refused"' in written
     kept = database.read_blocking(everything)
     assert new.key.id in kept
     for file in tmp_path.glob("migrated.db*"):
         kept += file.read_bytes().decode("latin-1")
-    for secret in (new.secret, new.secret.split("_", 2)[2], FIXED, PASSWORD, link, unused, session):
+    for secret in (new.secret, new.secret.split("_", 2)[2], FIXED, PASSWORD, SHARED, link, unused, session):
         assert secret not in kept
         assert secret not in written

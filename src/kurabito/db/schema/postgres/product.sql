@@ -13,6 +13,19 @@ CREATE TABLE api_keys (
 
 CREATE UNIQUE INDEX ix_api_keys_secret_hash ON api_keys (secret_hash);
 
+-- Addresses that show the calendar and what arrived to those who know them, and nothing else. Only a hash of each is stored.
+CREATE TABLE shared_addresses (
+    id           text NOT NULL PRIMARY KEY,
+    name         text NOT NULL,
+    token_hash   text NOT NULL,
+    created_at   bigint NOT NULL,
+    renewed_at   bigint,
+    last_used_at bigint,
+    revoked_at   bigint
+);
+
+CREATE UNIQUE INDEX ix_shared_addresses_token_hash ON shared_addresses (token_hash);
+
 CREATE TABLE passwords (
     user_name  text NOT NULL PRIMARY KEY,
     hash       text NOT NULL,
@@ -338,10 +351,14 @@ CREATE TABLE trash_entries (
     left_as        text CHECK (left_as IN ('restored', 'purged')),
     left_at        bigint,
     -- What took its place; it may go for good while that is there.
-    successor_path text
+    successor_path text,
+    -- Its keeper deleted it, so no copy of it has to be there when it is purged.
+    is_discarded   integer NOT NULL DEFAULT 0
 );
 
 CREATE INDEX ix_trash_entries_held ON trash_entries (trashed_at, id) WHERE left_at IS NULL;
+CREATE INDEX ix_trash_entries_time ON trash_entries (trashed_at, id);
+CREATE INDEX ix_trash_entries_file ON trash_entries (file_id);
 
 -- What the pages read, so that each costs the same however much there is.
 -- Groups by the room that keeping one copy would free.
@@ -425,6 +442,8 @@ CREATE TABLE episodes (
     aired_at   bigint,
     created_at bigint           NOT NULL,
     updated_at bigint           NOT NULL,
+    -- Its keeper does not want it, whatever is wanted of its series.
+    is_unwanted integer NOT NULL DEFAULT 0,
     UNIQUE (series_id, kind, number)
 );
 
@@ -476,11 +495,15 @@ CREATE TABLE subscriptions (
     conflict_policy text    NOT NULL DEFAULT 'best' CHECK (conflict_policy IN ('best', 'first', 'ask')),
     upgrade         integer NOT NULL DEFAULT 0 CHECK (upgrade IN (0, 1)),
     wait_minutes    integer NOT NULL DEFAULT 0,
-    preferences     text    NOT NULL DEFAULT '{}'
+    preferences     text    NOT NULL DEFAULT '{}',
+    -- The show that it was followed for, and since when it is not read because that show is over and complete.
+    show_id         bigint  REFERENCES series (id) ON DELETE SET NULL,
+    finished_at     bigint
 );
 
 CREATE INDEX ix_subscriptions_due ON subscriptions (next_fetch_at) WHERE is_enabled = 1;
 CREATE INDEX ix_subscriptions_series ON subscriptions (series_id) WHERE series_id IS NOT NULL;
+CREATE INDEX ix_subscriptions_show ON subscriptions (show_id) WHERE show_id IS NOT NULL;
 
 -- What feeds gave, as it came. An item's release_key is that of the links that are about it.
 CREATE TABLE raw_anime_items (
@@ -867,6 +890,11 @@ CREATE INDEX ix_downloads_module ON downloads (module_id, id);
 CREATE INDEX ix_downloads_module_status ON downloads (module_id, status, id);
 CREATE INDEX ix_downloads_status ON downloads (status, id);
 CREATE INDEX ix_downloads_hash ON downloads (hash, module_id, status);
+CREATE INDEX ix_downloads_created ON downloads (created_at, id);
+CREATE INDEX ix_downloads_completed ON downloads (completed_at, id) WHERE completed_at IS NOT NULL;
+CREATE INDEX ix_downloads_failed ON downloads (updated_at, id) WHERE status = 'failed';
+CREATE INDEX ix_downloads_cancelled ON downloads (updated_at, id) WHERE status = 'cancelled';
+CREATE INDEX ix_downloads_forgotten ON downloads (forgotten_at, id) WHERE forgotten_at IS NOT NULL;
 
 -- Written before anything is sent. `owed` is what has still to be cleared up at that downloader.
 CREATE TABLE dispatch_attempts (
@@ -890,6 +918,7 @@ CREATE INDEX ix_dispatch_attempts_download ON dispatch_attempts (download_id, id
 CREATE INDEX ix_dispatch_attempts_owed ON dispatch_attempts (module_id) WHERE owed IS NOT NULL;
 CREATE INDEX ix_dispatch_attempts_hash ON dispatch_attempts (hash, module_id);
 CREATE INDEX ix_dispatch_attempts_sent ON dispatch_attempts (sent_at) WHERE outcome = 'sent';
+CREATE INDEX ix_dispatch_attempts_accepted ON dispatch_attempts (sent_at, id) WHERE outcome = 'accepted';
 
 -- The files of a download, as its downloader told them when it was complete. A path lies below `downloads.save_path`, which is
 -- the folder where they really are.
@@ -1203,6 +1232,7 @@ CREATE INDEX ix_placements_unnoted ON placements (id) WHERE status = 'completed'
 CREATE INDEX ix_placements_download ON placements (download_id);
 CREATE INDEX ix_placements_inspection ON placements (inspection_id);
 CREATE INDEX ix_placements_target ON placements (library_id, target_path);
+CREATE INDEX ix_placements_finished ON placements (finished_at, id) WHERE status = 'completed';
 
 -- What a library takes in, and how files come into it: the modes, the best first.
 ALTER TABLE library_roots ADD COLUMN accepts text NOT NULL DEFAULT 'any' CHECK (accepts IN ('any', 'tv', 'movie', 'nothing'));
@@ -1479,6 +1509,7 @@ ALTER TABLE indexers ADD COLUMN seed_minutes integer;
 -- Where a release was found by a search, which says how long it is seeded.
 ALTER TABLE anime_links ADD COLUMN indexer_id bigint REFERENCES indexers (id) ON DELETE SET NULL;
 CREATE INDEX ix_anime_links_indexer ON anime_links (indexer_id) WHERE indexer_id IS NOT NULL;
+CREATE INDEX ix_anime_links_created ON anime_links (created_at, id);
 
 -- How releases are chosen: profiles with a name, which many shows share, and the own one of a show.
 CREATE TABLE release_profiles (
@@ -1558,3 +1589,185 @@ CREATE TABLE standby_subscriptions (
 );
 
 CREATE INDEX ix_standby_subscriptions_for ON standby_subscriptions (stands_in_for);
+
+-- NFO files and posters beside the media: which libraries have them.
+ALTER TABLE library_roots ADD COLUMN writes_nfo integer NOT NULL DEFAULT 0;
+ALTER TABLE library_roots ADD COLUMN writes_posters integer NOT NULL DEFAULT 0;
+
+-- When the files that describe a series in a library were last compared with what is known of it; NULL: they are to be.
+CREATE TABLE described_series (
+    series_id    bigint NOT NULL REFERENCES series (id) ON DELETE CASCADE,
+    library_id   bigint NOT NULL REFERENCES library_roots (id) ON DELETE CASCADE,
+    described_at bigint,
+    PRIMARY KEY (series_id, library_id)
+);
+
+INSERT INTO described_series (series_id, library_id) SELECT series_id, library_id FROM series_places;
+
+-- What Kurabito wrote to describe a series: which file, with which content, and by which placement it has its name.
+CREATE TABLE description_files (
+    library_id   bigint NOT NULL REFERENCES library_roots (id) ON DELETE CASCADE,
+    subject      text   NOT NULL,
+    path         text   NOT NULL,
+    digest       text   NOT NULL,
+    placement_id bigint NOT NULL REFERENCES placements (id) ON DELETE CASCADE,
+    PRIMARY KEY (library_id, subject)
+);
+
+CREATE INDEX ix_description_files_placement ON description_files (placement_id);
+
+-- Few placements fail, and they are asked for often.
+CREATE INDEX ix_placements_failed ON placements (id) WHERE status = 'failed';
+
+-- Media servers that hear which folders changed. A token is a secret: it is written and never shown.
+CREATE TABLE media_servers (
+    id              bigint  GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    kind            text    NOT NULL CHECK (kind IN ('jellyfin', 'emby', 'plex', 'kodi', 'webhook')),
+    name            text    NOT NULL,
+    url             text    NOT NULL,
+    token           text,
+    path_maps       text    NOT NULL,
+    is_enabled      integer NOT NULL,
+    failures        integer NOT NULL DEFAULT 0,
+    error_code      text,
+    error_message   text,
+    last_success_at bigint,
+    last_failure_at bigint,
+    created_at      bigint  NOT NULL,
+    updated_at      bigint  NOT NULL
+);
+
+CREATE UNIQUE INDEX ux_media_servers_name ON media_servers (name);
+
+-- The folders that a server is to hear of, each once.
+CREATE TABLE media_server_notices (
+    server_id bigint NOT NULL REFERENCES media_servers (id) ON DELETE CASCADE,
+    folder    text   NOT NULL,
+    noted_at  bigint NOT NULL,
+    PRIMARY KEY (server_id, folder)
+);
+
+-- Downloaders that forget what is filed once they are done seeding it, and when they did.
+ALTER TABLE service_modules ADD COLUMN tidies integer NOT NULL DEFAULT 0;
+ALTER TABLE downloads ADD COLUMN tidied_at bigint;
+
+-- The file has its place in the library already, and only the name of the source goes.
+ALTER TABLE placements ADD COLUMN is_placed integer NOT NULL DEFAULT 0;
+
+-- What a keeper hid from the list of what needs them, until it changes.
+CREATE TABLE hidden_notices (
+    key       text NOT NULL PRIMARY KEY,
+    hidden_at bigint NOT NULL
+);
+
+-- The first page lists what arrived last, and what is shown next.
+CREATE INDEX ix_episode_files_created ON episode_files (created_at);
+CREATE INDEX ix_episodes_aired ON episodes (aired_at) WHERE aired_at IS NOT NULL;
+
+-- The wall of shows by their titles.
+CREATE INDEX ix_series_title ON series (state, lower(title), id);
+
+-- The download clients that the keeper typed into the page: `kurabito serve` speaks to them itself.
+-- The password is as it was typed, because it has to be used. A data plane has no right to read it.
+CREATE TABLE downloader_connections (
+    id          bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    name        text NOT NULL UNIQUE,
+    client      text NOT NULL,
+    url         text NOT NULL,
+    username    text NOT NULL,
+    password    text NOT NULL,
+    instance_id text NOT NULL UNIQUE,
+    token       text NOT NULL,
+    changed_at  bigint NOT NULL
+);
+
+-- How far the set-up of a new installation is. It is offered until it was finished or left once.
+CREATE TABLE first_run (
+    id          bigint NOT NULL PRIMARY KEY CHECK (id = 1),
+    step        text NOT NULL,
+    finished_at bigint
+);
+
+-- What is in films and sound: how long they are, and which tracks they have. A data plane reads it, a few files at a time.
+CREATE TABLE inspected_media (
+    inspection_id bigint NOT NULL REFERENCES inspections (id) ON DELETE CASCADE,
+    relative_path text   NOT NULL,
+    size_bytes    bigint NOT NULL,
+    mtime_ns      bigint NOT NULL,
+    facts         text,
+    error_code    text,
+    PRIMARY KEY (inspection_id, relative_path)
+);
+
+-- The same as the control plane knows it, for each file as it was then.
+CREATE TABLE media_facts (
+    file_id    bigint NOT NULL PRIMARY KEY,
+    size_bytes bigint NOT NULL,
+    mtime_ns   bigint NOT NULL,
+    facts      text,
+    error_code text,
+    read_at    bigint NOT NULL
+);
+
+CREATE INDEX ix_inspections_media ON inspections (id) WHERE kind = 'media';
+
+-- Where notifications go. The address has passwords and tokens in it: it is written and never shown.
+CREATE TABLE notification_destinations (
+    id              bigint  GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    kind            text    NOT NULL CHECK (kind IN ('apprise', 'webhook')),
+    name            text    NOT NULL,
+    url             text    NOT NULL,
+    token           text,
+    kinds           text    NOT NULL,
+    language        text    NOT NULL,
+    quiet_from      text,
+    quiet_to        text,
+    is_enabled      integer NOT NULL,
+    failures        integer NOT NULL DEFAULT 0,
+    error_code      text,
+    error_message   text,
+    last_success_at bigint,
+    last_failure_at bigint,
+    created_at      bigint  NOT NULL,
+    updated_at      bigint  NOT NULL
+);
+
+CREATE UNIQUE INDEX ux_notification_destinations_name ON notification_destinations (name);
+
+-- What a destination is to hear of, until it is told.
+CREATE TABLE notification_outbox (
+    id             bigint  GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    destination_id bigint  NOT NULL REFERENCES notification_destinations (id) ON DELETE CASCADE,
+    kind           text    NOT NULL,
+    code           text    NOT NULL,
+    facts          text    NOT NULL,
+    noted_at       bigint  NOT NULL
+);
+
+CREATE INDEX ix_notification_outbox_destination ON notification_outbox (destination_id, id);
+
+-- The messages of a destination, and what became of them.
+CREATE TABLE notification_deliveries (
+    id             bigint  GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    destination_id bigint  NOT NULL REFERENCES notification_destinations (id) ON DELETE CASCADE,
+    title          text    NOT NULL,
+    body           text    NOT NULL,
+    status         text    NOT NULL CHECK (status IN ('retrying', 'sent', 'failed')),
+    attempts       integer NOT NULL,
+    error_code     text,
+    error_message  text,
+    created_at     bigint  NOT NULL,
+    ended_at       bigint
+);
+
+CREATE INDEX ix_notification_deliveries_destination ON notification_deliveries (destination_id, id);
+
+-- What of the list of attention was told, and how much of it there was.
+CREATE TABLE notified_subjects (
+    subject  text    NOT NULL PRIMARY KEY,
+    size     bigint  NOT NULL,
+    noted_at bigint  NOT NULL
+);
+
+-- Since when a downloader does not answer polls: an idle one that died is shown at once, and not after several polls.
+ALTER TABLE service_modules ADD COLUMN unreachable_since bigint;

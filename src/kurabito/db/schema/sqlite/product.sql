@@ -13,6 +13,19 @@ CREATE TABLE api_keys (
 
 CREATE UNIQUE INDEX ix_api_keys_secret_hash ON api_keys (secret_hash);
 
+-- Addresses that show the calendar and what arrived to those who know them, and nothing else. Only a hash of each is stored.
+CREATE TABLE shared_addresses (
+    id           TEXT NOT NULL PRIMARY KEY,
+    name         TEXT NOT NULL,
+    token_hash   TEXT NOT NULL,
+    created_at   INTEGER NOT NULL,
+    renewed_at   INTEGER,
+    last_used_at INTEGER,
+    revoked_at   INTEGER
+);
+
+CREATE UNIQUE INDEX ix_shared_addresses_token_hash ON shared_addresses (token_hash);
+
 CREATE TABLE passwords (
     user_name  TEXT NOT NULL PRIMARY KEY,
     hash       TEXT NOT NULL,
@@ -320,10 +333,14 @@ CREATE TABLE trash_entries (
     left_as        TEXT CHECK (left_as IN ('restored', 'purged')),
     left_at        INTEGER,
     -- What took its place; it may go for good while that is there.
-    successor_path TEXT
+    successor_path TEXT,
+    -- Its keeper deleted it, so no copy of it has to be there when it is purged.
+    is_discarded   INTEGER NOT NULL DEFAULT 0
 );
 
 CREATE INDEX ix_trash_entries_held ON trash_entries (trashed_at, id) WHERE left_at IS NULL;
+CREATE INDEX ix_trash_entries_time ON trash_entries (trashed_at, id);
+CREATE INDEX ix_trash_entries_file ON trash_entries (file_id);
 
 -- What the pages read, so that each costs the same however much there is.
 -- Groups by the room that keeping one copy would free.
@@ -405,6 +422,8 @@ CREATE TABLE episodes (
     aired_at   INTEGER,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
+    -- Its keeper does not want it, whatever is wanted of its series.
+    is_unwanted INTEGER NOT NULL DEFAULT 0,
     UNIQUE (series_id, kind, number)
 );
 
@@ -456,11 +475,15 @@ CREATE TABLE subscriptions (
     conflict_policy TEXT    NOT NULL DEFAULT 'best' CHECK (conflict_policy IN ('best', 'first', 'ask')),
     upgrade         INTEGER NOT NULL DEFAULT 0 CHECK (upgrade IN (0, 1)),
     wait_minutes    INTEGER NOT NULL DEFAULT 0,
-    preferences     TEXT    NOT NULL DEFAULT '{}'
+    preferences     TEXT    NOT NULL DEFAULT '{}',
+    -- The show that it was followed for, and since when it is not read because that show is over and complete.
+    show_id         INTEGER REFERENCES series (id) ON DELETE SET NULL,
+    finished_at     INTEGER
 );
 
 CREATE INDEX ix_subscriptions_due ON subscriptions (next_fetch_at) WHERE is_enabled = 1;
 CREATE INDEX ix_subscriptions_series ON subscriptions (series_id) WHERE series_id IS NOT NULL;
+CREATE INDEX ix_subscriptions_show ON subscriptions (show_id) WHERE show_id IS NOT NULL;
 
 -- What feeds gave, as it came. An item's release_key is that of the links that are about it.
 CREATE TABLE raw_anime_items (
@@ -840,6 +863,11 @@ CREATE INDEX ix_downloads_module ON downloads (module_id, id);
 CREATE INDEX ix_downloads_module_status ON downloads (module_id, status, id);
 CREATE INDEX ix_downloads_status ON downloads (status, id);
 CREATE INDEX ix_downloads_hash ON downloads (hash, module_id, status);
+CREATE INDEX ix_downloads_created ON downloads (created_at, id);
+CREATE INDEX ix_downloads_completed ON downloads (completed_at, id) WHERE completed_at IS NOT NULL;
+CREATE INDEX ix_downloads_failed ON downloads (updated_at, id) WHERE status = 'failed';
+CREATE INDEX ix_downloads_cancelled ON downloads (updated_at, id) WHERE status = 'cancelled';
+CREATE INDEX ix_downloads_forgotten ON downloads (forgotten_at, id) WHERE forgotten_at IS NOT NULL;
 
 -- Written before anything is sent. `owed` is what has still to be cleared up at that downloader.
 CREATE TABLE dispatch_attempts (
@@ -863,6 +891,7 @@ CREATE INDEX ix_dispatch_attempts_download ON dispatch_attempts (download_id, id
 CREATE INDEX ix_dispatch_attempts_owed ON dispatch_attempts (module_id) WHERE owed IS NOT NULL;
 CREATE INDEX ix_dispatch_attempts_hash ON dispatch_attempts (hash, module_id);
 CREATE INDEX ix_dispatch_attempts_sent ON dispatch_attempts (sent_at) WHERE outcome = 'sent';
+CREATE INDEX ix_dispatch_attempts_accepted ON dispatch_attempts (sent_at, id) WHERE outcome = 'accepted';
 
 -- The files of a download, as its downloader told them when it was complete. A path lies below `downloads.save_path`, which is
 -- the folder where they really are.
@@ -1337,7 +1366,7 @@ BEGIN
 END;
 
 CREATE TRIGGER tr_trash_entries_policy_update
-    BEFORE UPDATE OF id, file_id, size_bytes, hash_algorithm, content_hash, trashed_at, successor_path ON trash_entries
+    BEFORE UPDATE OF id, file_id, size_bytes, hash_algorithm, content_hash, trashed_at, successor_path, is_discarded ON trash_entries
 WHEN sqlite_compileoption_used('KURABITO_CONTROL_PLANE') = 0
 BEGIN
     SELECT RAISE(ABORT, 'PLANE-1: a data plane does not write these columns');
@@ -1552,6 +1581,7 @@ CREATE INDEX ix_placements_unnoted ON placements (id) WHERE status = 'completed'
 CREATE INDEX ix_placements_download ON placements (download_id);
 CREATE INDEX ix_placements_inspection ON placements (inspection_id);
 CREATE INDEX ix_placements_target ON placements (library_id, target_path);
+CREATE INDEX ix_placements_finished ON placements (finished_at, id) WHERE status = 'completed';
 
 -- What a library takes in, and how files come into it: the modes, the best first.
 ALTER TABLE library_roots ADD COLUMN accepts TEXT NOT NULL DEFAULT 'any' CHECK (accepts IN ('any', 'tv', 'movie', 'nothing'));
@@ -1912,6 +1942,7 @@ ALTER TABLE indexers ADD COLUMN seed_minutes INTEGER;
 -- Where a release was found by a search, which says how long it is seeded.
 ALTER TABLE anime_links ADD COLUMN indexer_id INTEGER REFERENCES indexers (id) ON DELETE SET NULL;
 CREATE INDEX ix_anime_links_indexer ON anime_links (indexer_id) WHERE indexer_id IS NOT NULL;
+CREATE INDEX ix_anime_links_created ON anime_links (created_at, id);
 
 -- How releases are chosen: profiles with a name, which many shows share, and the own one of a show.
 CREATE TABLE release_profiles (
@@ -1991,3 +2022,201 @@ CREATE TABLE standby_subscriptions (
 );
 
 CREATE INDEX ix_standby_subscriptions_for ON standby_subscriptions (stands_in_for);
+
+-- NFO files and posters beside the media: which libraries have them.
+ALTER TABLE library_roots ADD COLUMN writes_nfo INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE library_roots ADD COLUMN writes_posters INTEGER NOT NULL DEFAULT 0;
+
+-- When the files that describe a series in a library were last compared with what is known of it; NULL: they are to be.
+CREATE TABLE described_series (
+    series_id    INTEGER NOT NULL REFERENCES series (id) ON DELETE CASCADE,
+    library_id   INTEGER NOT NULL REFERENCES library_roots (id) ON DELETE CASCADE,
+    described_at INTEGER,
+    PRIMARY KEY (series_id, library_id)
+);
+
+INSERT INTO described_series (series_id, library_id) SELECT series_id, library_id FROM series_places;
+
+-- What Kurabito wrote to describe a series: which file, with which content, and by which placement it has its name.
+CREATE TABLE description_files (
+    library_id   INTEGER NOT NULL REFERENCES library_roots (id) ON DELETE CASCADE,
+    subject      TEXT    NOT NULL,
+    path         TEXT    NOT NULL,
+    digest       TEXT    NOT NULL,
+    placement_id INTEGER NOT NULL REFERENCES placements (id) ON DELETE CASCADE,
+    PRIMARY KEY (library_id, subject)
+);
+
+CREATE INDEX ix_description_files_placement ON description_files (placement_id);
+
+-- Few placements fail, and they are asked for often.
+CREATE INDEX ix_placements_failed ON placements (id) WHERE status = 'failed';
+
+-- Media servers that hear which folders changed. A token is a secret: it is written and never shown.
+CREATE TABLE media_servers (
+    id              INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    kind            TEXT    NOT NULL CHECK (kind IN ('jellyfin', 'emby', 'plex', 'kodi', 'webhook')),
+    name            TEXT    NOT NULL,
+    url             TEXT    NOT NULL,
+    token           TEXT,
+    path_maps       TEXT    NOT NULL,
+    is_enabled      INTEGER NOT NULL,
+    failures        INTEGER NOT NULL DEFAULT 0,
+    error_code      TEXT,
+    error_message   TEXT,
+    last_success_at INTEGER,
+    last_failure_at INTEGER,
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL
+);
+
+CREATE UNIQUE INDEX ux_media_servers_name ON media_servers (name);
+
+-- The folders that a server is to hear of, each once.
+CREATE TABLE media_server_notices (
+    server_id INTEGER NOT NULL REFERENCES media_servers (id) ON DELETE CASCADE,
+    folder    TEXT    NOT NULL,
+    noted_at  INTEGER NOT NULL,
+    PRIMARY KEY (server_id, folder)
+);
+
+-- Downloaders that forget what is filed once they are done seeding it, and when they did.
+ALTER TABLE service_modules ADD COLUMN tidies INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE downloads ADD COLUMN tidied_at INTEGER;
+
+-- The file has its place in the library already, and only the name of the source goes.
+ALTER TABLE placements ADD COLUMN is_placed INTEGER NOT NULL DEFAULT 0;
+
+DROP TRIGGER tr_placements_policy_update;
+CREATE TRIGGER tr_placements_policy_update
+    BEFORE UPDATE OF id, download_id, inspection_id, library_id, mode, fallbacks, source_root, source_path, size_bytes,
+    source_mtime_ns, target_path, content, reserve_bytes, noted_at, created_at, replaces_path, replaces_size_bytes,
+    replaces_mtime_ns, trash_id, named_by, renaming_id, is_placed ON placements
+WHEN sqlite_compileoption_used('KURABITO_CONTROL_PLANE') = 0
+BEGIN
+    SELECT RAISE(ABORT, 'PLANE-1: a data plane does not write these columns');
+END;
+
+-- What a keeper hid from the list of what needs them, until it changes.
+CREATE TABLE hidden_notices (
+    key       TEXT NOT NULL PRIMARY KEY,
+    hidden_at INTEGER NOT NULL
+);
+
+-- The first page lists what arrived last, and what is shown next.
+CREATE INDEX ix_episode_files_created ON episode_files (created_at);
+CREATE INDEX ix_episodes_aired ON episodes (aired_at) WHERE aired_at IS NOT NULL;
+
+-- The wall of shows by their titles.
+CREATE INDEX ix_series_title ON series (state, lower(title), id);
+
+-- The download clients that the keeper typed into the page: `kurabito serve` speaks to them itself.
+-- The password is as it was typed, because it has to be used. A data plane has no right to read it.
+CREATE TABLE downloader_connections (
+    id          INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    name        TEXT NOT NULL UNIQUE,
+    client      TEXT NOT NULL,
+    url         TEXT NOT NULL,
+    username    TEXT NOT NULL,
+    password    TEXT NOT NULL,
+    instance_id TEXT NOT NULL UNIQUE,
+    token       TEXT NOT NULL,
+    changed_at  INTEGER NOT NULL
+);
+
+-- How far the set-up of a new installation is. It is offered until it was finished or left once.
+CREATE TABLE first_run (
+    id          INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+    step        TEXT NOT NULL,
+    finished_at INTEGER
+);
+
+-- What is in films and sound: how long they are, and which tracks they have. A data plane reads it, a few files at a time.
+CREATE TABLE inspected_media (
+    inspection_id INTEGER NOT NULL REFERENCES inspections (id) ON DELETE CASCADE,
+    relative_path TEXT    NOT NULL,
+    size_bytes    INTEGER NOT NULL,
+    mtime_ns      INTEGER NOT NULL,
+    facts         TEXT,
+    error_code    TEXT,
+    PRIMARY KEY (inspection_id, relative_path)
+) WITHOUT ROWID;
+
+CREATE TRIGGER tr_inspected_media_policy_update BEFORE UPDATE ON inspected_media
+WHEN sqlite_compileoption_used('KURABITO_CONTROL_PLANE') = 0
+BEGIN
+    SELECT RAISE(ABORT, 'PLANE-1: a data plane does not write these columns');
+END;
+
+-- The same as the control plane knows it, for each file as it was then.
+CREATE TABLE media_facts (
+    file_id    INTEGER NOT NULL PRIMARY KEY,
+    size_bytes INTEGER NOT NULL,
+    mtime_ns   INTEGER NOT NULL,
+    facts      TEXT,
+    error_code TEXT,
+    read_at    INTEGER NOT NULL
+);
+
+CREATE INDEX ix_inspections_media ON inspections (id) WHERE kind = 'media';
+
+-- Where notifications go. The address has passwords and tokens in it: it is written and never shown.
+CREATE TABLE notification_destinations (
+    id              INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    kind            TEXT    NOT NULL CHECK (kind IN ('apprise', 'webhook')),
+    name            TEXT    NOT NULL,
+    url             TEXT    NOT NULL,
+    token           TEXT,
+    kinds           TEXT    NOT NULL,
+    language        TEXT    NOT NULL,
+    quiet_from      TEXT,
+    quiet_to        TEXT,
+    is_enabled      INTEGER NOT NULL,
+    failures        INTEGER NOT NULL DEFAULT 0,
+    error_code      TEXT,
+    error_message   TEXT,
+    last_success_at INTEGER,
+    last_failure_at INTEGER,
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL
+);
+
+CREATE UNIQUE INDEX ux_notification_destinations_name ON notification_destinations (name);
+
+-- What a destination is to hear of, until it is told.
+CREATE TABLE notification_outbox (
+    id             INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    destination_id INTEGER NOT NULL REFERENCES notification_destinations (id) ON DELETE CASCADE,
+    kind           TEXT    NOT NULL,
+    code           TEXT    NOT NULL,
+    facts          TEXT    NOT NULL,
+    noted_at       INTEGER NOT NULL
+);
+
+CREATE INDEX ix_notification_outbox_destination ON notification_outbox (destination_id, id);
+
+-- The messages of a destination, and what became of them.
+CREATE TABLE notification_deliveries (
+    id             INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    destination_id INTEGER NOT NULL REFERENCES notification_destinations (id) ON DELETE CASCADE,
+    title          TEXT    NOT NULL,
+    body           TEXT    NOT NULL,
+    status         TEXT    NOT NULL CHECK (status IN ('retrying', 'sent', 'failed')),
+    attempts       INTEGER NOT NULL,
+    error_code     TEXT,
+    error_message  TEXT,
+    created_at     INTEGER NOT NULL,
+    ended_at       INTEGER
+);
+
+CREATE INDEX ix_notification_deliveries_destination ON notification_deliveries (destination_id, id);
+
+-- What of the list of attention was told, and how much of it there was.
+CREATE TABLE notified_subjects (
+    subject  TEXT    NOT NULL PRIMARY KEY,
+    size     INTEGER NOT NULL,
+    noted_at INTEGER NOT NULL
+);
+
+-- Since when a downloader does not answer polls: an idle one that died is shown at once, and not after several polls.
+ALTER TABLE service_modules ADD COLUMN unreachable_since INTEGER;

@@ -72,6 +72,12 @@ class EmbeddedClient:
         if self._torrents is not None:
             await asyncio.to_thread(self._torrents.close)
 
+    async def adjust(self, options: EmbeddedOptions) -> None:
+        """Behave in another way from now on; how many plain files are fetched at a time stays as it was."""
+        self._options = options
+        if self._torrents is not None:
+            await asyncio.to_thread(self._torrents.adjust, options)
+
     async def login(self, username: str, password: str) -> None:
         """It needs no login."""
 

@@ -55,6 +55,12 @@ class Torrents:
             except (RuntimeError, OSError) as error:
                 log.warning("torrent halted", hash=file.stem, error=error)
 
+    def adjust(self, options: EmbeddedOptions) -> None:
+        """Behave in another way from now on."""
+        self._options = options
+        if self._session is not None:
+            self._session.apply_settings(session_settings(options))
+
     def close(self) -> None:
         """Keep how far everything is, and stop."""
         if self._session is None:
@@ -69,7 +75,7 @@ class Torrents:
         self._session = None
 
     def add(self, source: TorrentSource) -> None:
-        """Take a torrent; what is there already stays as it is."""
+        """Take a torrent; one that it has already stays as it is."""
         assert self._session is not None, "it is opened first"
         try:
             if source.torrent is not None:

@@ -1,0 +1,146 @@
+"""Finds the series that a release may be about, each with what leads there, and decides among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from kurabito.catalog.identity.aliases import NO_COUNTRY, NO_YEAR
+from kurabito.catalog.identity.decision import Candidate, Decision, Hints, InDoubt, decide
+from kurabito.catalog.identity.evidence import CandidateSeries, Clue
+from kurabito.catalog.identity.index_names import WholeName
+from kurabito.catalog.identity.knowledge import NameRow, ReleaseOrigin, SeriesKnowledge
+from kurabito.catalog.identity.reading import Reading
+from kurabito.catalog.identity.rulings import Rulings
+from kurabito.catalog.releases import Name
+from kurabito.catalog.spellings import halves_of, is_junk
+from kurabito.db import Connection
+
+
+class _Way(NamedTuple):
+    """How a release leads to a series, by which of its names, and by which of the series'."""
+
+    series: CandidateSeries
+    clue: Clue
+    by: str | None = None
+    row: NameRow | None = None
+
+
+class IdentityJudge:
+    """Finds the candidates of a reading, and decides among them."""
+
+    def __init__(self, conn: Connection, readings: Sequence[Reading], origins: Sequence[ReleaseOrigin] = ()) -> None:
+        self.known = SeriesKnowledge(conn, readings, origins)
+        self._rulings = Rulings(conn, (name.folded for reading in readings for name in reading.names))
+        self.known.read_series(one for reading in readings if (one := self._rulings.series_of(reading)) is not None)
+
+    def decide(self, reading: Reading, origin: ReleaseOrigin | None) -> Decision:
+        candidates = self._candidates(reading, origin)
+        names = frozenset(name.folded for name in reading.names)
+        index = self.known.index
+        hints = Hints(
+            shared=frozenset(name for name in names if index.is_shared(name, reading.kind)),
+            has_two_entries=index.are_two(names, reading.kind),
+            junk=frozenset(name.folded for name in reading.names if is_junk(name.shown)),
+            is_of_year=any(index.is_of_year(name, reading.kind, reading.year) for name in names),
+        )
+        decision = decide(reading, candidates, hints)
+        if isinstance(decision, InDoubt) and origin is not None and reading.group is not None:
+            habits = [self._with_habit(one, reading.group, origin) for one in candidates]
+            if habits != candidates:
+                return decide(reading, habits, hints)
+        return decision
+
+    def _with_habit(self, one: Candidate, group: Name, origin: ReleaseOrigin) -> Candidate:
+        if not self.known.has_habit(one.series.id, group, origin.subscription_id):
+            return one
+        return Candidate(one.series, one.found | {Clue.HABIT}, one.by, one.is_exact)
+
+    def _candidates(self, reading: Reading, origin: ReleaseOrigin | None) -> list[Candidate]:
+        found: dict[int, Candidate] = {}
+        said = (reading.year or NO_YEAR, reading.country or NO_COUNTRY)
+        whole = self.known.whole_name(reading)
+        entries = self.known.of_entry(whole.entry.id) if whole is not None else []
+        for way in chain(self._ways(reading, origin), (_Way(series, Clue.ENTRY) for series in entries)):
+            before = found.get(way.series.id) or Candidate(way.series, frozenset())
+            is_exact = way.clue is Clue.NAME and way.row is not None and (way.row.year, way.row.country) == said
+            found[way.series.id] = Candidate(
+                way.series,
+                before.found | {way.clue},
+                before.by | ({way.by} if way.by else set()),
+                before.is_exact or is_exact,
+            )
+        return [_apart(one, reading, whole) for one in found.values()] if whole is not None else list(found.values())
+
+    def _ways(self, reading: Reading, origin: ReleaseOrigin | None) -> Iterator[_Way]:
+        """Every way that leads to a series."""
+        if (said := self._rulings.series_of(reading)) is not None and (series := self.known.series(said)) is not None:
+            yield _Way(series, Clue.RULING)
+        if origin is not None:
+            yield from self._ways_of_origin(reading, origin)
+        yield from self._ways_of_names(reading)
+
+    def _ways_of_names(self, reading: Reading) -> Iterator[_Way]:
+        index = self.known.index
+        for name in reading.names:
+            yield from self._named(reading, Clue.NAME, name.folded, [name.folded])
+            # Beside a later season stands the year of either; elsewhere it tells a remake from its original.
+            year = None if reading.is_later_season else reading.year
+            yield from self._named(reading, Clue.INDEX, name.folded, index.namesakes(name.folded, reading.kind, year))
+            yield from self._named(reading, Clue.ROMAJI, name.folded, self.known.alike(name))
+            yield from self._ways_of_halves(reading, name)
+        own = {name.folded for name in reading.names}
+        for name, sequel in reading.sequels():
+            for series, row in self.known.named(sequel.folded, reading, sequel.season):
+                yield _Way(series, Clue.SEQUEL, name.folded, row)
+            # A season may have a name of its own elsewhere; the bare name is that of all of them.
+            others = {(other, sequel.season) for other in index.namesakes(sequel.folded, reading.kind) - own}
+            others.update(index.seasons_of(sequel.folded, reading.kind))
+            for other, season in others:
+                for series, row in self.known.named(other, reading, season):
+                    yield _Way(series, Clue.INDEX, name.folded, row)
+        if reading.season is None:
+            yield from self._ways_of_seasons(reading)
+
+    def _ways_of_halves(self, reading: Reading, name: Name) -> Iterator[_Way]:
+        """Two names without anything between them, if one series has both, and none is called by the whole."""
+        halves = halves_of(name.shown)
+        if halves is not None and not self.known.named(name.folded, reading, reading.season):
+            first = {series.id for series, _ in self.known.named(halves[0], reading, reading.season)}
+            for series, row in self.known.named(halves[1], reading, reading.season):
+                if series.id in first:
+                    yield _Way(series, Clue.NAME, name.folded, row)
+
+    def _ways_of_seasons(self, reading: Reading) -> Iterator[_Way]:
+        """A season may have a name of its own, beside which titles leave the season out."""
+        index = self.known.index
+        for name in reading.names:
+            if (season := index.season_of(name.folded, reading.kind)) is not None:
+                others = {(other, season) for other in (name.folded, *index.namesakes(name.folded, reading.kind))}
+                others.update(index.seasons_of(name.folded, reading.kind))
+                for other, said in others:
+                    for series, row in self.known.named(other, reading, said):
+                        yield _Way(series, Clue.INDEX, name.folded, row)
+
+    def _ways_of_origin(self, reading: Reading, origin: ReleaseOrigin) -> Iterator[_Way]:
+        if origin.series_id is not None and (own := self.known.series(origin.series_id)) is not None:
+            yield _Way(own, Clue.SUBSCRIPTION)
+        if origin.page_id is not None:
+            if (paged := self.known.of_page(origin, reading.kind)) is not None:
+                yield _Way(paged, Clue.SAME_PAGE)
+            yield from self._named(reading, Clue.INDEX, None, self.known.index.names_of_page(origin.page_id))
+
+    def _named(self, reading: Reading, clue: Clue, by: str | None, names: Iterable[str]) -> Iterator[_Way]:
+        for name in names:
+            for series, row in self.known.named(name, reading, reading.season):
+                yield _Way(series, clue, by, row)
+
+
+def _apart(one: Candidate, reading: Reading, whole: WholeName) -> Candidate:
+    """A candidate with the clue that its record is another entry than the release names, where no name of its own says else."""
+    is_other = None not in (one.series.bgm_id, whole.entry.bgm_id) and one.series.bgm_id != whole.entry.bgm_id
+    is_called_so = any(known.name.folded in whole.names for known in one.series.names)
+    if not is_other or is_called_so or (reading.is_later_season and one.is_exact):
+        return one
+    return Candidate(one.series, one.found | {Clue.OTHER_RECORD}, one.by, one.is_exact)

@@ -1,0 +1,40 @@
+"""Files that their keeper deleted: one that was never hashed, one that changed since, and one that is purged without a copy."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from kurabito.conformance import trees
+from kurabito.conformance.scenarios.removals import delete
+from kurabito.conformance.stage import ScenarioStage
+
+GONE: Final = "alone.mkv"
+CHANGED: Final = "changed.mkv"
+CONTENT: Final = b"there is no other copy of this"
+
+
+def discard(stage: ScenarioStage) -> None:
+    """Have files moved to the trash that have no copy, and one of them purged."""
+    stage.needs("delete.discard", "delete.trash")
+    folder = stage.library(1)
+    for name in (GONE, CHANGED):
+        trees.write(folder, name.encode(), CONTENT)
+        seen = (folder / name).stat()
+        known = {"size_bytes": seen.st_size, "mtime_ns": seen.st_mtime_ns, "inode": seen.st_ino, "device": seen.st_dev}
+        stage.file(1, name, needs_hash=0, **known)
+    files = [_named(row) for row in stage.rows("library_files")]
+    trees.write(folder, CHANGED.encode(), CONTENT + b", and it changed")
+    stage.insert("deletion_policy", id=1, allow_delete=1, updated_at=stage.now())
+    delete(stage, "discard", {"discard": files})
+    stage.start_plane()
+    stage.wait_for_job("discard")
+    stage.reach("discarded")
+    delete(stage, "purge", {"purge": [row["id"] for row in stage.rows("trash_entries")]})
+    stage.wait_for_job("purge")
+    stage.reach("purged")
+
+
+def _named(row: Any) -> dict[str, Any]:
+    """A file as the payload names it."""
+    plain = {name: row[name] for name in ("library_id", "size_bytes", "mtime_ns")}
+    return {"file_id": row["id"], "path": row["relative_path"], **plain}

@@ -1,0 +1,132 @@
+"""Every page of the demo: no accessibility violation in both themes; it fits in every language, theme and width.
+
+`KURABITO_SHOTS=/some/folder make soak PYTEST_ARGS="-k every_language"` puts a picture of each into a folder to look at.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.async_api import Page, expect
+from tests.browser.conftest import SHOTS
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import NewPage
+
+PAGES: Final = (
+    "/",
+    "/series",
+    "/series/1",
+    "/calendar",
+    "/library",
+    "/library/1",
+    "/library/1/folders",
+    "/library/1/naming",
+    "/library/1/renames",
+    "/media-servers",
+    "/adoption",
+    "/downloads",
+    "/downloads?show=everything&sort=size",
+    "/downloads/1",
+    "/downloads/downloaders",
+    "/downloads/conflicts",
+    "/downloads/questions",
+    "/downloads/blocklist",
+    "/history",
+    "/history/addresses",
+    "/following",
+    "/following/1",
+    "/following/new",
+    "/following/rules",
+    "/wanted",
+    "/search",
+    "/search/indexers",
+    "/rules/profiles",
+    "/rules",
+    "/matches",
+    "/questions",
+    "/duplicates",
+    "/trash",
+    "/now",
+    "/tasks",
+    "/system",
+    "/settings/general",
+    "/settings/downloads",
+    "/settings/metadata",
+    "/notifications",
+    "/docs",
+    "/find?q=the",
+)
+LANGUAGES: Final = ("en", "ja", "zh-Hans", "zh-Hant")
+THEMES: Final = ("light", "dark")
+WIDTHS: Final = (390, 1280, 1920)
+RULES: Final = {
+    "light": {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]},
+    # Of a page, only the colours are others at night.
+    "dark": {"runOnly": {"type": "rule", "values": ["color-contrast"]}},
+}
+CLIPPED: Final = (
+    "[...document.querySelectorAll('.nav a, .nav-open')]"
+    ".filter((it) => it.offsetParent && it.scrollWidth > it.clientWidth).map((it) => it.textContent.trim())"
+)
+
+
+async def prepared(demo: dict[str, str], page: Page) -> None:
+    """The demo with everything in it that its pages can show."""
+    await page.goto(demo["login"])
+    await expect(page.locator("#arrived img")).not_to_have_count(0)
+    await expect(page.locator(".notice-row")).not_to_have_count(0)
+
+
+async def shown(page: Page, url: str, path: str) -> None:
+    answer = await page.goto(url + path)
+    assert answer is not None
+    assert answer.status == 200, f"{path} answers {answer.status}"
+
+
+async def test_no_page_has_an_accessibility_violation(demo: dict[str, str], new_page: NewPage) -> None:
+    page = await new_page(viewport={"width": 1280, "height": 900}, locale="en-GB")
+    await prepared(demo, page)
+    violations: list[str] = []
+    for theme in THEMES:
+        await page.goto(f"{demo['url']}/system?theme={theme}")
+        for path in PAGES:
+            await shown(page, demo["url"], path)
+            await page.evaluate(AXE_SCRIPT)
+            found: dict[str, Any] = await page.evaluate("(rules) => axe.run(document, rules)", RULES[theme])
+            violations += [
+                f"{path} ({theme}) {one['id']}: {node['html'][:200]}"
+                for one in found["violations"]
+                for node in one["nodes"]
+            ]
+    assert violations == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_every_page_fits_in_every_language_theme_and_width(
+    demo: dict[str, str], new_page: NewPage, language: str
+) -> None:
+    page = await new_page(locale="en-GB")
+    await prepared(demo, page)
+    ill: list[str] = []
+    for theme in THEMES:
+        await page.goto(f"{demo['url']}/system?theme={theme}&language={language}")
+        for width in WIDTHS:
+            await page.set_viewport_size({"width": width, "height": 900})
+            for path in PAGES:
+                await shown(page, demo["url"], path)
+                broad = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
+                clipped = await page.evaluate(CLIPPED)
+                ill += (
+                    [f"{path} {language} {theme} {width}: {broad} px too wide, clipped {clipped}"]
+                    if broad > 0 or clipped
+                    else []
+                )
+                if SHOTS is not None:
+                    name = path.strip("/").translate(str.maketrans("/?=&", "----")) or "home"
+                    await page.screenshot(path=Path(SHOTS) / f"{name}-{language}-{theme}-{width}.png", full_page=True)
+    assert ill == []

@@ -1,0 +1,115 @@
+"""*Home*, the search box and the wall of shows in a real browser, on a phone and on a desk."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from playwright.async_api import Page, expect
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import Fit, Picture, Screen, Stage, Visit
+
+    from kurabito.db import Connection
+
+SHOWS = 130
+FEED = (
+    "INSERT INTO subscriptions (id, name, url, fetch_interval, failures, error_code, created_at, updated_at) "
+    "VALUES (1, 'Mikan', 'https://feeds.example/rss', 900000000, 3, 'timed_out', :now, :now)"
+)
+SERIES = (
+    "INSERT INTO series (id, title, season, kind, episode_offset, state, created_at, updated_at) "
+    "VALUES (:id, :title, 1, 'tv', 0, 'followed', :now, :now)"
+)
+ALIAS = (
+    "INSERT INTO series_aliases (series_id, name, folded, season, kind, source) "
+    "VALUES (:id, :title, :folded, 1, 'tv', 'keeper')"
+)
+EPISODE = (
+    "INSERT INTO episodes (series_id, kind, number, state, created_at, updated_at) "
+    "VALUES (:id, 'tv', :number, :state, :now, :now)"
+)
+# What moved without the reader's doing, from the first paint on; 0 is said only when nothing came for a while.
+SHIFT = (
+    "new Promise((done) => new PerformanceObserver((list) => done(list.getEntries().reduce((sum, it) => sum + it.value, 0)))"
+    ".observe({ type: 'layout-shift', buffered: true }) || setTimeout(() => done(0), 300))"
+)
+# Below the bar at the top and above 300 px: a phone shows the first row without a touch.
+FIRST_ROW = 300
+
+
+async def _write(stage: Stage, statement: str, **values: Any) -> None:
+    await stage.queue.database.write(lambda conn: conn.run(statement, values))
+
+
+def _shows(conn: Connection) -> None:
+    for number in range(1, SHOWS + 1):
+        of = {"id": number, "title": f"The Lantern {number:03}"}
+        conn.run(SERIES, of)
+        conn.run(ALIAS, {**of, "folded": f"thelantern{number:03}"})
+        conn.run(EPISODE, {"id": number, "number": 1, "state": "have" if number % 2 else "wanted"})
+
+
+async def test_trouble_comes_to_the_first_page_and_stays_hidden_until_it_changes(
+    page: Page, stage: Stage, screen: Screen, fits: Fit, picture: Picture
+) -> None:
+    await page.goto(await stage.link())
+    first = await page.locator(".first-steps li").first.bounding_box()
+    assert first is not None
+    assert first["y"] < FIRST_ROW
+    assert await page.evaluate(SHIFT) == 0
+    await page.evaluate("window.marked = true")
+    await _write(stage, FEED)
+    row = page.locator(".notice-row", has_text="The feed Mikan cannot be read.")
+    await expect(row).to_be_visible()
+    await expect(page.locator("#home-count")).not_to_have_text("")
+    await fits()
+    await picture("home-trouble")
+    await row.get_by_role("button", name="Hide until it changes").click()
+    await expect(page.locator("#hidden-notices summary")).to_have_text("1 hidden")
+    await expect(row).not_to_be_visible()
+    await _write(stage, "UPDATE subscriptions SET error_code = 'bad_status'")
+    await expect(row).to_be_visible()
+    await _write(stage, "UPDATE subscriptions SET failures = 0, error_code = NULL")
+    await expect(row).to_have_count(0)
+    assert await page.evaluate("window.marked === true")
+
+
+async def test_the_wall_grows_is_searched_while_one_types_and_leads_to_a_show(
+    page: Page, stage: Stage, visit: Visit, fits: Fit, picture: Picture
+) -> None:
+    await stage.queue.database.write(_shows)
+    await page.goto(await stage.link())
+    await visit(page, "Shows")
+    cards = page.locator("#wall > li")
+    await expect(cards).to_have_count(60)
+    assert await page.evaluate(SHIFT) == 0
+    await fits()
+    await picture("wall")
+    await page.evaluate("window.marked = true")
+    await page.locator("#more-shows").scroll_into_view_if_needed()
+    await expect(cards).to_have_count(120)
+    await page.locator("#more-shows").scroll_into_view_if_needed()
+    await expect(cards).to_have_count(SHOWS)
+    await expect(cards.first).to_contain_text("The Lantern 130")
+    await expect(cards.first).to_contain_text("0 / 1")
+    await page.get_by_label("Name", exact=True).press_sequentially("lantern 12")
+    await expect(cards).to_have_count(10)
+    await expect(page).to_have_url(re.compile(r"name=lantern\+12"))
+    await page.get_by_label("Order").select_option(label="By title")
+    await expect(cards.first).to_contain_text("The Lantern 120")
+    assert await page.evaluate("window.marked === true")
+    # From anywhere: a slash, a name, down, and Enter.
+    await page.locator("h1").click()
+    await page.keyboard.press("/")
+    await expect(page.get_by_role("searchbox", name="Search shows")).to_be_focused()
+    await page.keyboard.type("lantern 077")
+    await expect(page.locator("#find-found a").first).to_contain_text("The Lantern 077")
+    await fits()
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("h1")).to_have_text("The Lantern 077")
+    assert await page.evaluate(SHIFT) == 0
+    await expect(page.locator(".episode-row")).to_contain_text("Episode 1")
+    await fits()
+    await picture("show")

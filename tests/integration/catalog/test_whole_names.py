@@ -1,0 +1,154 @@
+"""A name that the offline index knows whole leads to the series whose record that entry is, and to no other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+
+from kurabito.catalog.follow import FollowFromMetadata
+from kurabito.catalog.relinks.judge import judge_range
+from kurabito.catalog.relinks.scope import LinkRange
+from kurabito.feeds.results import FeedItem
+from kurabito.metadata.pending import Ids
+from kurabito.metadata.records import RecordKind, TmdbKind
+from kurabito.metadata.sources import offline
+from kurabito.metadata.sources.bangumi_data import OfflineEntry
+from kurabito.titles import TitleRule
+
+if TYPE_CHECKING:
+    from tests.integration.catalog.conftest import Desk
+
+SHOW, SECOND, ART, REMAKE, FESTIVAL = range(1, 6)
+
+
+def entry(bgm_id: int, year: int, *names: str, season: int | None = None) -> OfflineEntry:
+    tmdb_id = 70 if bgm_id in (SHOW, SECOND) else 70 + bgm_id
+    ids = Ids(bgm_id=bgm_id, tmdb_id=tmdb_id, tmdb_kind=TmdbKind.TV, tmdb_season=season)
+    return OfflineEntry(names[0], RecordKind.TV, "ja", ids, air_date=date(year, 4, 1), other_titles=names[1:])
+
+
+INDEX = [
+    entry(SHOW, 2012, "蔵の夜", "酿酒之夜", "Night Brewer", "釀酒之夜", season=1),
+    entry(SECOND, 2015, "蔵の夜 新酒編", "酿酒之夜 2期", "Night Brewer: New Sake", "釀酒之夜", season=2),
+    entry(ART, 2018, "蔵の夜 Alembic", "酿酒之夜 Alembic"),
+    entry(REMAKE, 2019, "麹の森(2019)", "曲之森 (2019)", "发酵之森"),
+    entry(FESTIVAL, 2020, "酒祭/Matsuri 6/17", "酒祭特别篇 归来"),
+]
+
+
+async def followed(desk: Desk, *entries: int, index: Sequence[OfflineEntry] = INDEX) -> list[int]:
+    async def nothing() -> None:
+        return None
+
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, index))
+    follow = FollowFromMetadata(desk.database, desk.catalog, nothing)
+    return [(await follow.follow_entry(bgm_id)).id for bgm_id in entries]
+
+
+async def series_of(desk: Desk, *titles: str) -> list[int | None]:
+    """The series of each title; None for what is asked about."""
+    feed = desk.subscribe(f"https://feeds.example/{quote(titles[0])}", new_series="ask")
+    await desk.bring(
+        feed, *(FeedItem(title=title, download_url=f"https://feeds.example/{quote(title)}.torrent") for title in titles)
+    )
+    found = {
+        title: None if question else series_id
+        for title, series_id, question in desk.all("SELECT title, series_id, question_id FROM anime_links")
+    }
+    return [found[title] for title in titles]
+
+
+WRITTEN = {
+    "[Kura][蔵の夜 新酒編][05][1080p]": SECOND,
+    "[Kura] 酿酒之夜 2期 - 05 [1080p]": SECOND,
+    "[Kura] 酿酒之夜 第二季 [05]": SECOND,
+    "Night.Brewer.S02E05.1080p.WEB-DL-KURA": SECOND,
+    "Night.Brewer.New.Sake.S02E05.1080p.WEB-DL-KURA": SECOND,
+    "[Kura] 釀酒之夜 [05][BIG5]": SHOW,
+    "[Kura] 酿酒之夜 Alembic [05]": ART,
+    "[Kura-Raws] 蔵の夜 Alembic - 05 (BS11 1920x1080 x264 AAC).mp4": ART,
+    "[Kura] 麹の森(2019) - 05 [1080p]": REMAKE,
+    "[Kura] 曲之森 (2019) 05 [1080p]": REMAKE,
+    "[Kura] 酒祭/Matsuri 6/17 [05][1080p]": FESTIVAL,
+    "[Kura] 酒祭特别篇 归来 - 05 [1080p]": FESTIVAL,
+}
+
+
+async def test_a_whole_name_leads_to_its_entry_whatever_is_read_out_of_it(desk: Desk) -> None:
+    ids = await followed(desk, SHOW, SECOND, ART, REMAKE, FESTIVAL)
+    found = await series_of(desk, *WRITTEN)
+    assert dict(zip(WRITTEN, found, strict=True)) == {title: ids[meant - 1] for title, meant in WRITTEN.items()}
+
+
+async def test_titles_that_differ_only_in_what_is_read_out_of_them_are_read_again_each_for_itself(desk: Desk) -> None:
+    index = [*INDEX, entry(6, 2021, "大酒祭"), entry(7, 2022, "大酒祭 特别篇")]
+    titles = ("[Kura] 大酒祭 [05][1080p]", "[Kura] 大酒祭 特别篇 [05][1080p]", *WRITTEN)
+    festival, special, *_ = await followed(desk, 6, 7, SHOW, SECOND, ART, REMAKE, FESTIVAL, index=index)
+    assert (await series_of(desk, *titles))[:2] == [festival, special]
+    judged = desk.database.read_blocking(lambda conn: judge_range(conn, LinkRange(tuple(range(100)))))
+    assert (judged.read, judged.moves) == (len(titles), [])
+
+
+@pytest.mark.parametrize("title", ["[Kura] 酿酒之夜 Alembic [05]", "[Kura] 蔵の夜 新酒編 [05]"])
+async def test_a_sequel_that_is_not_followed_is_none_of_the_show(kept_desk: Desk, title: str) -> None:
+    (show,) = await followed(kept_desk, SHOW)
+    assert await series_of(kept_desk, title) != [show]
+    assert kept_desk.taken.ids == []
+
+
+async def test_the_year_of_a_title_outweighs_the_only_entry_of_its_name(kept_desk: Desk) -> None:
+    (show,) = await followed(kept_desk, SHOW)
+    assert await series_of(kept_desk, "Night.Brewer.2001.S01E05.1080p.WEB-DL-KURA") != [show]
+
+
+async def test_a_title_rule_outweighs_the_name_as_it_is_written(desk: Desk) -> None:
+    show, _ = await followed(desk, SHOW, ART)
+    rule = TitleRule(name="one show", condition="Alembic", parse="Alembic", fields={"title": "Night Brewer"})
+    await desk.rules.add(rule)
+    assert await series_of(desk, "[Kura] 酿酒之夜 Alembic [05]") == [show]
+
+
+async def test_a_number_that_reached_the_offset_of_a_later_season_is_of_that(kept_desk: Desk) -> None:
+    _, second = await followed(kept_desk, SHOW, SECOND)
+    assert await series_of(kept_desk, "[Kura] 酿酒之夜 第二季 [05]") == [second]
+    await kept_desk.catalog.change(second, {"episode_offset": 12})
+    assert await series_of(kept_desk, "[Kura] 酿酒之夜 [17]") == [second]
+
+
+@pytest.mark.parametrize(
+    "titles",
+    [
+        ("[Kura] 酿酒师们的夜 [01]", "[Moto] 釀酒師們的夜 [02]"),
+        ("[Moto] 釀酒師們的夜 [01]", "[Kura] 酿酒师们的夜 [02]"),
+    ],
+    ids=["simplified first", "traditional first"],
+)
+async def test_one_name_in_both_chinese_scripts_is_one_series_without_the_index(
+    kept_desk: Desk, titles: tuple[str, str]
+) -> None:
+    first, second = [await series_of(kept_desk, title) for title in titles]
+    assert first == second != [None]
+
+
+async def test_a_name_that_the_index_has_in_the_other_script_leads_to_its_entry(kept_desk: Desk) -> None:
+    (forest,) = await followed(kept_desk, REMAKE)
+    assert await series_of(kept_desk, "[Kura] 麴之林 第二季 [05]") != [forest]
+    assert await series_of(kept_desk, "[Kura] 發酵之森 [05]", "[Kura] 發酵之森 (2019) [06]") == [forest, forest]
+
+
+@pytest.mark.parametrize("name", ["Kura no Yoru ni Alembic o Nusumu", "Kura no Yoru ni Arenbikku wo Nusumu"])
+async def test_romaji_finds_the_followed_title_that_it_may_be_the_reading_of(kept_desk: Desk, name: str) -> None:
+    index = [*INDEX, entry(8, 2020, "蔵の夜にアレンビックを盗む")]
+    show, thief = await followed(kept_desk, SHOW, 8, index=index)
+    assert await series_of(kept_desk, f"[Kura] {name} - 05 [1080p]") == [thief]
+    assert await series_of(kept_desk, "[Kura] Kura no Asa ni Alembic o Nusumu - 05") not in ([show], [thief])
+
+
+async def test_romaji_that_may_be_two_followed_titles_is_neither(kept_desk: Desk) -> None:
+    alike = [entry(8, 2020, "神の庭の夜"), entry(9, 2021, "上の庭の夜")]
+    ids = await followed(kept_desk, 8, 9, index=alike)
+    assert await series_of(kept_desk, "[Kura] Kami no Niwa no Yoru - 05 [1080p]") not in [[one] for one in ids]

@@ -1,0 +1,116 @@
+"""*Home*: what arrived, what is shown next, and what needs its keeper; and the search box of every page."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from kurabito.feeds.subscriptions import StartWith, SubscriptionSettings
+
+if TYPE_CHECKING:
+    from tests.integration.web.conftest import Site
+
+HOUR = 3_600_000_000
+SERIES = (
+    "INSERT INTO series (id, title, season, kind, episode_offset, state, created_at, updated_at) "
+    "VALUES (:id, :title, 2, 'tv', 0, 'followed', :now, :now)"
+)
+ALIAS = (
+    "INSERT INTO series_aliases (series_id, name, folded, season, kind, source) "
+    "VALUES (:id, :title, :folded, 2, 'tv', 'keeper')"
+)
+EPISODE = (
+    "INSERT INTO episodes (series_id, kind, number, state, aired_at, created_at, updated_at) "
+    "VALUES (:id, 'tv', :number, :state, :now + :away, :now, :now)"
+)
+FILE = (
+    "INSERT INTO library_files (library_id, relative_path, size_bytes, mtime_ns, created_at, updated_at) "
+    "VALUES (1, 'The Lantern/05.mkv', 1, 1, :now, :now)"
+)
+ARRIVES = (
+    "INSERT INTO episode_files (episode_id, file_id, created_at) "
+    "SELECT episodes.id, (SELECT min(id) FROM library_files), :now FROM episodes WHERE number = :number"
+)
+
+
+async def run(site: Site, *statements: tuple[str, dict[str, Any]]) -> None:
+    def work(conn: Any) -> None:
+        for statement, values in statements:
+            conn.run(statement, values)
+
+    await site.queue.database.write(work)
+
+
+async def test_a_new_keeper_is_told_what_comes_first(site: Site) -> None:
+    seen = await site.read("/")
+    assert "Three steps to your first show" in seen
+    assert "Arrived lately" not in seen
+    assert "Nothing is downloading." in seen
+
+
+async def test_what_arrived_and_what_is_shown_next_is_on_the_first_page(furnished: Site) -> None:
+    assert "No episode has arrived yet." in await furnished.read("/")
+    of = {"id": 1, "title": "The Lantern"}
+    await run(
+        furnished,
+        (SERIES, of),
+        (EPISODE, {"id": 1, "number": 5, "state": "have", "away": -200 * HOUR}),
+        (EPISODE, {"id": 1, "number": 6, "state": "wanted", "away": 3 * HOUR}),
+        (EPISODE, {"id": 1, "number": 7, "state": "wanted", "away": 300 * HOUR}),
+        (FILE, {}),
+        (ARRIVES, {"number": 5}),
+    )
+    seen = await furnished.read("/")
+    assert re.search(r"Arrived lately T The Lantern S02E05 · \d+ s ago", seen)
+    assert re.search(r"Airing today and next T The Lantern S02E06 Unaired in \d+ (h|min)", seen)
+    assert "S02E07" not in seen
+    # A file that is gone is not what arrived.
+    await run(furnished, ("UPDATE library_files SET is_missing = 1", {}))
+    assert "S02E05" not in await furnished.read("/")
+
+
+async def test_what_needs_its_keeper_is_hidden_until_it_changes(furnished: Site) -> None:
+    feed = SubscriptionSettings(name="Mikan", url="https://feeds.example/rss", is_enabled=True)
+    await furnished.feeds.subscriptions.create(feed, StartWith.MISSING)
+    await run(furnished, ("UPDATE subscriptions SET failures = 3, error_code = 'timed_out'", {}))
+    page = (await furnished.get("/")).text
+    assert "The feed <bdi>Mikan</bdi> cannot be read." in page
+    assert 'href="/following/1"' in page
+    (key,) = re.findall(
+        r'id="notice-(\w+)" data-tone="warning">\s*<div class="notice-text"><p><a href="/following/1">The feed', page
+    )
+    seen = (await furnished.post(f"/notices/{key}/hide")).text
+    assert "1 hidden" in seen
+    shown = seen[: seen.index('id="hidden-notices"')]
+    assert "Mikan" not in shown
+    await run(furnished, ("UPDATE subscriptions SET error_code = 'bad_status'", {}))
+    # What it was is over, so hiding that again changes nothing.
+    seen = (await furnished.post(f"/notices/{key}/hide")).text
+    assert "Mikan" in seen
+    assert "hidden-notices" not in seen
+
+
+async def test_tasks_are_named_for_people_and_checks_are_folded_away(furnished: Site) -> None:
+    name = await furnished.queue.database.read(lambda conn: conn.value("SELECT name FROM library_roots WHERE id = 1"))
+    await furnished.post("/library/1/scan")
+    await furnished.queue.enqueue("feeds.check", {})
+    await furnished.queue.enqueue("feeds.fetch", {"subscription_id": 99})
+    for path in ("/now", "/tasks"):
+        seen = await furnished.read(path)
+        assert f"Scan of {name} library.scan" in seen
+        assert "1 poll or check Check which feeds are due feeds.check" in seen
+        assert "Fetch of a feed feeds.fetch" in seen
+
+
+async def test_the_box_finds_shows_by_any_name_pages_and_the_way_to_releases(site: Site) -> None:
+    await run(
+        site,
+        (SERIES, {"id": 1, "title": "Dungeon Meshi"}),
+        (ALIAS, {"id": 1, "title": "Delicious in Dungeon", "folded": "deliciousindungeon"}),
+    )
+    page = (await site.get("/find", q="Delicious in")).text
+    assert 'href="/series/1"' in page
+    assert 'href="/search?q=Delicious+in"' in page
+    assert 'href="/duplicates"' in (await site.get("/find", q="dupl")).text.split('id="found"')[1]
+    assert "Nothing in the collection has this name." in (await site.get("/find", q="zzz")).text
+    assert (await site.get("/find")).status_code == 200
