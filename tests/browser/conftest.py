@@ -194,7 +194,10 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         pytest.skip("there is no Chromium here; tools/provision.sh installs it")
     folder = tmp_path_factory.mktemp("chromium")
     command = [CHROMIUM, *FLAGS, "--remote-debugging-port=0", f"--user-data-dir={folder}"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    # Debian's program is a script that waits for the browser: both are ended, as a group.
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as process:
         try:
             port = folder / "DevToolsActivePort"
             give_up = time.monotonic() + PATIENCE
@@ -204,7 +207,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 time.sleep(0.05)
             yield f"http://127.0.0.1:{said.splitlines()[0]}"
         finally:
-            process.terminate()
+            os.killpg(process.pid, signal.SIGTERM)
 
 
 @pytest_asyncio.fixture(loop_scope="session", scope="session")

@@ -77,7 +77,9 @@ async def _feeds_are_read(page: Page) -> None:
     await _comes(neighbour.locator(".badge"), "Read")
     assert await page.evaluate("window.marked === true")
     await page.get_by_role("link", name="Shows", exact=True).click()
-    await expect(page.locator("#questions .card")).to_have_count(4)
+    # Two more are asked about where the feed is read before their folders are adopted.
+    for unknown in ("夜之蔵人", "The Gatekeepers"):
+        await expect(page.locator("#questions .card", has_text=unknown)).to_have_count(1)
     await expect(page.locator("#listed")).to_contain_text("Tales from the Loft")
     await page.get_by_role("link", name="The Storehouse at Dawn").click()
     # Eight came with the feed; the library has twelve.
