@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import TYPE_CHECKING
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from kurabito.runtime import TaskState
 
@@ -121,6 +122,26 @@ async def test_a_task_s_own_page_follows_it_to_its_end(page: Page, stage: Stage)
     await expect(page.locator("#task > .title-row .badge")).to_have_text("Succeeded")
     await expect(page.locator("#result pre")).to_contain_text('"files": 200')
     assert await _stayed(page)
+
+
+async def test_what_is_asked_for_is_not_undone_by_an_older_answer(page: Page, stage: Stage) -> None:
+    await page.goto(await stage.link("/series"))
+    await expect(page.locator("#live")).to_have_text("Live")
+    asked, may_answer = asyncio.Event(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        asked.set()
+        await may_answer.wait()
+        await route.continue_()
+
+    # A refresh is on its way while the reader fills in the filter.
+    await page.route(re.compile("/series$"), hold)
+    await stage.queue.enqueue("poster.fetch", {})
+    await asked.wait()
+    await page.get_by_label("Name", exact=True).fill("Kura")
+    await expect(page).to_have_url(re.compile("name=Kura"))
+    async with page.expect_request(re.compile("name=Kura")):
+        may_answer.set()
 
 
 async def test_languages_and_themes_are_switched_and_remembered(page: Page, stage: Stage, picture: Picture) -> None:

@@ -14,8 +14,7 @@ from datetime import datetime
 from importlib.metadata import version
 from typing import Any, Final
 
-from fastapi import APIRouter, FastAPI
-from fastapi.routing import APIRoute
+from fastapi import FastAPI
 
 from kurabito.access import SESSION_COOKIE
 from kurabito.api.live import Live
@@ -28,7 +27,7 @@ from kurabito.protocol.planes import Planes
 from kurabito.runtime import Queue
 from kurabito.settings import Origin
 from kurabito.site import errors
-from kurabito.site.routing import add_routers
+from kurabito.site.routing import Router, add_routers
 
 __all__ = ["Live", "TaskMeter", "create_api"]
 
@@ -75,7 +74,7 @@ def create_api(
     lease: float = 30.0,
     troubles: Callable[[], Mapping[str, str]] = dict,
     attention: Attention | None = None,
-    others: Iterable[APIRouter] = (),
+    others: Iterable[Router] = (),
 ) -> FastAPI:
     """The web application over one open queue.
 
@@ -122,10 +121,7 @@ def create_api(
 
 
 def _describe(api: FastAPI) -> None:
-    """Name the operations, and say with which keys they are reached."""
-    for route in api.routes:
-        if isinstance(route, APIRoute):
-            route.unique_id = route.name
+    """Say with which keys the operations are reached."""
     describe = api.openapi
 
     def openapi() -> dict[str, Any]:

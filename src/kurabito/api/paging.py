@@ -8,6 +8,7 @@ from typing import Annotated, Final, Generic, Self, TypeVar
 from fastapi import Query
 from pydantic import BaseModel, Field
 
+from kurabito.api.bodies import LazyModel
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import MAX_PAGE
 
@@ -21,7 +22,7 @@ IdCursor = Annotated[str | None, Query(pattern=r"^[1-9][0-9]{0,17}$", descriptio
 """For lists in the order of their ids."""
 
 
-class PageAnswer(BaseModel, Generic[Answer]):
+class PageAnswer(LazyModel, Generic[Answer]):
     """Some items of a list, and where the next page begins."""
 
     items: list[Answer]

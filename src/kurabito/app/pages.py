@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from fastapi import APIRouter
-
 from kurabito.app.compose.downloads import download_root
 from kurabito.app.compose.fixes import PollOnSight, open_fixes
 from kurabito.app.product import Product
@@ -18,6 +16,7 @@ from kurabito.maintenance.disk_space import DiskReport
 from kurabito.maintenance.notices import NoticeBoard
 from kurabito.placements.file_story import FileStories
 from kurabito.settings import Settings
+from kurabito.site.routing import Router
 from kurabito.web.downloads import (
     blocklist,
     conflicts,
@@ -40,7 +39,7 @@ from kurabito.web.pages import Pages
 from kurabito.web.shows import calendar, choose, corrections, find, matches, questions, record, series, wall
 from kurabito.web.system import notifications
 
-PageRoutes = Callable[[Pages], APIRouter]
+PageRoutes = Callable[[Pages], Router]
 
 
 def pages(product: Product, sight: PollOnSight) -> list[PageRoutes]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
 from kurabito.access import Keys
 from kurabito.api.downloads import blocklist, conflicts, downloads, filters, history, services
 from kurabito.api.duplicates import duplicates, trash
@@ -26,9 +24,10 @@ from kurabito.api.placements import questions as file_questions
 from kurabito.api.shared import addresses, feeds
 from kurabito.api.system import keys, notifications, wal
 from kurabito.app.product import Product
+from kurabito.site.routing import Router
 
 
-def routes(product: Product, keys_of_programs: Keys) -> list[APIRouter]:
+def routes(product: Product, keys_of_programs: Keys) -> list[Router]:
     """Every route but those that only the queue answers."""
     return [
         *_library_routes(product),
@@ -46,7 +45,7 @@ def routes(product: Product, keys_of_programs: Keys) -> list[APIRouter]:
     ]
 
 
-def _library_routes(product: Product) -> list[APIRouter]:
+def _library_routes(product: Product) -> list[Router]:
     library, thumbnails = product.library, product.thumbnails
     return [
         libraries.router(library.libraries, library.removal, library.scans, library.reports),
@@ -58,7 +57,7 @@ def _library_routes(product: Product) -> list[APIRouter]:
     ]
 
 
-def _feed_routes(product: Product) -> list[APIRouter]:
+def _feed_routes(product: Product) -> list[Router]:
     feeds = product.feeds
     return [
         previews.router(feeds.previews),
@@ -79,7 +78,7 @@ def _feed_routes(product: Product) -> list[APIRouter]:
     ]
 
 
-def _metadata_routes(product: Product) -> list[APIRouter]:
+def _metadata_routes(product: Product) -> list[Router]:
     metadata = product.metadata
     return [
         # Before the records: their paths end in an id.
@@ -93,7 +92,7 @@ def _metadata_routes(product: Product) -> list[APIRouter]:
     ]
 
 
-def _download_routes(product: Product) -> list[APIRouter]:
+def _download_routes(product: Product) -> list[Router]:
     parts = product.downloads
     return [
         downloads.router(parts.downloads, parts.wanting),

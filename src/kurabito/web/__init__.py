@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -33,7 +33,7 @@ from kurabito.maintenance.wal import WalMaintenance
 from kurabito.protocol.planes import Planes
 from kurabito.runtime import Queue
 from kurabito.settings import Origin
-from kurabito.site.routing import add_routers
+from kurabito.site.routing import Router, add_routers
 from kurabito.thumbnails.metrics import ThumbnailMetrics
 from kurabito.web import assets, failures
 from kurabito.web.addresses import Addresses
@@ -57,9 +57,9 @@ def create_web(
     log: WalMaintenance | None = None,
     thumbnails: Callable[[], Awaitable[ThumbnailMetrics]] | None = None,
     troubles: Callable[[], Mapping[str, str]] = dict,
-    others: Sequence[Callable[[Pages], APIRouter]] = (),
+    others: Sequence[Callable[[Pages], Router]] = (),
     name_tasks: NameTasks = no_names,
-    home: Callable[[Pages], APIRouter] | None = None,
+    home: Callable[[Pages], Router] | None = None,
     board: NoticeBoard | None = None,
     waiting: Callable[[], Awaitable[int]] | None = None,
     is_new: Callable[[], Awaitable[bool]] = login.never,

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from starlette.exceptions import HTTPException
+
+from kurabito.site.routing import Router
 
 _FOLDER: Final = Path(__file__).parent / "static"
 _TYPES: Final = {
@@ -62,9 +64,9 @@ class Assets:
         return _URL.sub(versioned, style.decode()).encode()
 
 
-def router(assets: Assets) -> APIRouter:
+def router(assets: Assets) -> Router:
     """The files, and the icon that browsers look for unasked."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get("/static/{name}")
     async def static(request: Request, name: str) -> Response:

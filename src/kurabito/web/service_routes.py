@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Mapping
 from typing import Any, Protocol
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
+from kurabito.site.routing import Router
 from kurabito.web.forms import Form, id_of
 from kurabito.web.pages import Pages
 
@@ -51,9 +52,9 @@ class ShowServices(Protocol):
 
 def service_routes(
     pages: Pages, path: str, form: type[ServiceForm], services: ServiceList, show: ShowServices
-) -> APIRouter:
+) -> Router:
     """The page at a path, and what is decided on it."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get(path)
     async def overview(request: Request) -> Response:

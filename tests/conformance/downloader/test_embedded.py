@@ -15,9 +15,11 @@ import pytest_asyncio
 from tests.support.waiting import PATIENCE
 
 from kurabito.app.built_in_downloader import embedded_options
+from kurabito.catalog.download_types import DownloadType
 from kurabito.downloads.clients.embedded import EmbeddedClient, EmbeddedOptions
-from kurabito.downloads.clients.embedded.torrents import session_settings
-from kurabito.downloads.clients.sources import hash_of_url
+from kurabito.downloads.clients.embedded.torrents import Torrents, session_settings
+from kurabito.downloads.clients.sources import TorrentSource, hash_of_url
+from kurabito.downloads.clients.torrent_files import read_torrent
 from kurabito.downloads.items import DownloadItem, DownloadStatus, ItemStatus, TransferStatus
 from kurabito.http import Outbound
 from kurabito.settings import Settings
@@ -273,3 +275,39 @@ async def test_a_torrent_is_seeded_until_it_is_enough(
         # One that may seed goes on doing so.
         await client.add_torrents([DownloadItem(release.magnet, str(tmp_path / "2"))])
         await until(client, release.hash, status=TransferStatus.COMPLETED, detail="seeding")
+
+
+async def test_a_torrent_is_complete_once_its_last_block_is_written(
+    options: EmbeddedOptions, swarm: Swarm, tmp_path: Path
+) -> None:
+    """libtorrent finishes a torrent while its last blocks wait to be written: whoever copied it then would copy zeros."""
+    release = swarm.release("Kura.written.mkv")
+    # All of it lies there, so libtorrent finishes it as soon as it has looked.
+    (tmp_path / release.name).write_bytes(release.content)
+    item = DownloadItem(release.magnet, str(tmp_path))
+    source = TorrentSource(item, release.hash, DownloadType.TORRENT, read_torrent(release.torrent))
+    torrents = Torrents(tmp_path / "notes", options)
+    await asyncio.to_thread(torrents.open)
+    try:
+        await asyncio.to_thread(torrents.add, source)
+        async with asyncio.timeout(PATIENCE):
+            while not (found := torrents.status(source.hash)) or found.progress < 1.0:
+                await asyncio.sleep(0.02)
+            # It has everything, and nothing was said yet about what is written.
+            assert found.status is TransferStatus.DOWNLOADING
+            while found.status is not TransferStatus.COMPLETED:
+                await asyncio.to_thread(torrents.tend)
+                found = torrents.status(source.hash)
+                assert found is not None
+                await asyncio.sleep(0.02)
+    finally:
+        await asyncio.to_thread(torrents.close)
+    again = Torrents(tmp_path / "notes", options)
+    await asyncio.to_thread(again.open)
+    try:
+        # After a restart nothing waits to be written, so it is complete before anything is heard.
+        async with asyncio.timeout(PATIENCE):
+            while (known := again.status(source.hash)) is None or known.status is not TransferStatus.COMPLETED:
+                await asyncio.sleep(0.02)
+    finally:
+        await asyncio.to_thread(again.close)

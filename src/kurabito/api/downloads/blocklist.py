@@ -5,20 +5,22 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from fastapi import APIRouter, Path
-from pydantic import BaseModel, Field
+from fastapi import Path
+from pydantic import Field
 
+from kurabito.api.bodies import LazyModel
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.api.reasons import WhyAnswer, sentence_of
 from kurabito.downloads.blocklist.service import Blocklist
 from kurabito.downloads.blocklist.store import BlockedRelease
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import documented
+from kurabito.site.routing import Router
 
 BlockId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the id of a blocked release")]
 
 
-class BlockedReleaseAnswer(BaseModel):
+class BlockedReleaseAnswer(LazyModel):
     """A release that failed. Times are UTC."""
 
     id: int
@@ -37,15 +39,15 @@ class BlockedReleaseAnswer(BaseModel):
         return cls(**own, reason=sentence_of(block.reason), why=WhyAnswer.of(block.reason))
 
 
-class ClearedAnswer(BaseModel):
+class ClearedAnswer(LazyModel):
     """What was cleared."""
 
     cleared: int
 
 
-def router(blocklist: Blocklist) -> APIRouter:
+def router(blocklist: Blocklist) -> Router:
     """The routes of the blocklist."""
-    routes = APIRouter(prefix="/api/v1/blocklist", tags=["finding"])
+    routes = Router(prefix="/api/v1/blocklist", tags=["finding"])
 
     @routes.get("", responses=documented(422))
     async def list_blocked(limit: Limit = 50, cursor: IdCursor = None) -> PageAnswer[BlockedReleaseAnswer]:

@@ -5,20 +5,21 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from fastapi import APIRouter, Path
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import Path
+from pydantic import ConfigDict, Field
 
-from kurabito.api.bodies import WHOLE, StrictBody
+from kurabito.api.bodies import WHOLE, LazyModel, StrictBody
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.downloads.conflicts import Conflict, Conflicts
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 from kurabito.titles import ReleaseKind
 
 ConflictId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the conflict's id")]
 
 
-class ReleaseAnswer(BaseModel):
+class ReleaseAnswer(LazyModel):
     """A release that can be chosen."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -27,7 +28,7 @@ class ReleaseAnswer(BaseModel):
     title: str
 
 
-class ConflictAnswer(BaseModel):
+class ConflictAnswer(LazyModel):
     """An episode, and the releases of it that there are. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -55,9 +56,9 @@ class Resolution(StrictBody):
     link_id: Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
 
 
-def router(conflicts: Conflicts) -> APIRouter:
+def router(conflicts: Conflicts) -> Router:
     """The routes of the conflicts."""
-    routes = APIRouter(prefix="/api/v1/conflicts", tags=["following"])
+    routes = Router(prefix="/api/v1/conflicts", tags=["following"])
 
     @routes.get("", responses=documented(422))
     async def list_conflicts(limit: Limit = 50, cursor: IdCursor = None) -> PageAnswer[ConflictAnswer]:

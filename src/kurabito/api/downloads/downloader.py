@@ -6,14 +6,14 @@ import hmac
 from importlib.metadata import version
 from typing import Annotated, Final
 
-from fastapi import APIRouter, FastAPI, Query
-from pydantic import BaseModel, Field
+from fastapi import FastAPI, Query
+from pydantic import Field
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kurabito.access import LoginLimit
 from kurabito.access.errors import GuessedTooOften, NotAuthenticated
-from kurabito.api.bodies import StrictBody
+from kurabito.api.bodies import LazyModel, StrictBody
 from kurabito.clock import SystemClock
 from kurabito.downloads.items import (
     CancelResult,
@@ -35,7 +35,7 @@ from kurabito.site.addresses import one_client
 from kurabito.site.answers import GuardedAnswer
 from kurabito.site.bodies import BodyLimit, IncomingBody
 from kurabito.site.errors import WITH_BODY, answer_to, documented
-from kurabito.site.routing import add_routers
+from kurabito.site.routing import Router, add_routers
 
 MOST_ITEMS: Final = 2000
 _DETAIL: Final = (
@@ -66,7 +66,7 @@ class ItemsBody(StrictBody):
     items: Annotated[list[ItemBody], Field(max_length=MOST_ITEMS)]
 
 
-class ItemAnswer(BaseModel):
+class ItemAnswer(LazyModel):
     """Whether one item was taken."""
 
     url: str
@@ -77,7 +77,7 @@ class ItemAnswer(BaseModel):
     may_pass: bool = Field(False, description="it was rejected, and may be taken later")
 
 
-class ItemsAnswer(BaseModel):
+class ItemsAnswer(LazyModel):
     """One result for each item, in their order."""
 
     results: list[ItemAnswer]
@@ -89,20 +89,20 @@ class HashesBody(StrictBody):
     hashes: Annotated[list[Hash], Field(max_length=MOST_ITEMS)]
 
 
-class CancelAnswer(BaseModel):
+class CancelAnswer(LazyModel):
     """What became of one download."""
 
     hash: str
     status: CancelStatus
 
 
-class CancelsAnswer(BaseModel):
+class CancelsAnswer(LazyModel):
     """One result for each hash."""
 
     results: list[CancelAnswer]
 
 
-class TransferFileAnswer(BaseModel):
+class TransferFileAnswer(LazyModel):
     """One file of a download."""
 
     path: str = Field(description="below content_path, with slashes")
@@ -111,7 +111,7 @@ class TransferFileAnswer(BaseModel):
     complete: bool = False
 
 
-class StatusAnswer(BaseModel):
+class StatusAnswer(LazyModel):
     """How one download is doing."""
 
     hash: str
@@ -126,7 +126,7 @@ class StatusAnswer(BaseModel):
     files: list[TransferFileAnswer] | None = Field(None, description="once it is complete, if the program tells them")
 
 
-class StatusesAnswer(BaseModel):
+class StatusesAnswer(LazyModel):
     """Those of the hashes that are there."""
 
     statuses: list[StatusAnswer]
@@ -141,7 +141,7 @@ class PathsBody(StrictBody):
     removes: str | None = Field(None, description="a file that was written and has served")
 
 
-class PathsAnswer(BaseModel):
+class PathsAnswer(LazyModel):
     """What was found out. Null is what was not asked."""
 
     is_seen: bool | None = None
@@ -163,8 +163,8 @@ def create_downloader_api(service: DownloaderService, token: str) -> ASGIApp:
     return _Door(api, token)
 
 
-def _routes(service: DownloaderService) -> APIRouter:
-    routes = APIRouter()
+def _routes(service: DownloaderService) -> Router:
+    routes = Router()
 
     @routes.get("/health")
     async def health() -> dict[str, str]:
@@ -208,8 +208,8 @@ def _routes(service: DownloaderService) -> APIRouter:
     return routes
 
 
-def _path_routes(service: DownloaderService) -> APIRouter:
-    routes = APIRouter()
+def _path_routes(service: DownloaderService) -> Router:
+    routes = Router()
 
     @routes.post("/paths/test", responses=documented(*WITH_BODY))
     def test_paths(body: PathsBody) -> PathsAnswer:

@@ -6,9 +6,10 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Annotated, Self
 
-from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from fastapi import Path, Query
+from pydantic import BeforeValidator, ConfigDict, Field
 
+from kurabito.api.bodies import LazyModel
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.api.reasons import WhyAnswer, sentence_of
 from kurabito.downloads.dispatch.attempts import Attempt
@@ -21,13 +22,14 @@ from kurabito.downloads.want_again import WantedAgain, Wanting
 from kurabito.modules.services import BIGGEST_MODULE_ID
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import documented
+from kurabito.site.routing import Router
 
 EnglishReason = Annotated[str | None, BeforeValidator(sentence_of)]
 EpisodeId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the episode's id")]
 DownloadId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the download's id")]
 
 
-class DownloadAnswer(BaseModel):
+class DownloadAnswer(LazyModel):
     """One dispatch of one link. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -76,7 +78,7 @@ class DownloadAnswer(BaseModel):
         return cls(**known, is_stalled=is_stalled, progress_state=state, why=why)
 
 
-class AttemptAnswer(BaseModel):
+class AttemptAnswer(LazyModel):
     """What came of offering it to one downloader."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -94,7 +96,7 @@ class AttemptAnswer(BaseModel):
         return cls.model_validate(attempt).model_copy(update={"why": WhyAnswer.of(attempt.reason)})
 
 
-class DownloadFileAnswer(BaseModel):
+class DownloadFileAnswer(LazyModel):
     """One file of a download."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -114,7 +116,7 @@ class DownloadStory(DownloadAnswer):
     )
 
 
-class WantedAgainAnswer(BaseModel):
+class WantedAgainAnswer(LazyModel):
     """What came of wanting an episode again."""
 
     downloads: list[DownloadAnswer] = Field(
@@ -127,9 +129,9 @@ class WantedAgainAnswer(BaseModel):
         return cls(downloads=[DownloadAnswer.of(one) for one in wanted.downloads], is_asked=wanted.is_asked)
 
 
-def router(downloads: Downloads, wanting: Wanting) -> APIRouter:
+def router(downloads: Downloads, wanting: Wanting) -> Router:
     """The routes of the downloads."""
-    routes = APIRouter(prefix="/api/v1/downloads", tags=["downloads"])
+    routes = Router(prefix="/api/v1/downloads", tags=["downloads"])
 
     @routes.get("", responses=documented(422))
     async def list_downloads(
@@ -168,7 +170,7 @@ def router(downloads: Downloads, wanting: Wanting) -> APIRouter:
     return routes
 
 
-def _actions(routes: APIRouter, downloads: Downloads, wanting: Wanting) -> None:
+def _actions(routes: Router, downloads: Downloads, wanting: Wanting) -> None:
     """The routes of what can be done with a download."""
 
     @routes.post("/{download_id}/retry", status_code=202, responses=documented(404, 409, 422))
@@ -207,9 +209,9 @@ def _actions(routes: APIRouter, downloads: Downloads, wanting: Wanting) -> None:
         return DownloadAnswer.of(await downloads.resume(download_id))
 
 
-def episodes_router(wanting: Wanting) -> APIRouter:
+def episodes_router(wanting: Wanting) -> Router:
     """What is wished for an episode, whichever download it had."""
-    routes = APIRouter(prefix="/api/v1/episodes", tags=["downloads"])
+    routes = Router(prefix="/api/v1/episodes", tags=["downloads"])
 
     @routes.post("/{episode_id}/want-again", status_code=202, responses=documented(404, 409, 422, 502, 504))
     async def want_episode_again(episode_id: EpisodeId) -> WantedAgainAnswer:

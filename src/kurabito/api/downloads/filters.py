@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Self
 
-from fastapi import APIRouter, Path
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import Path
+from pydantic import ConfigDict, Field
 
-from kurabito.api.bodies import WHOLE, ShortText, StrictBody
+from kurabito.api.bodies import WHOLE, LazyModel, ShortText, StrictBody
 from kurabito.api.paging import PageAnswer
 from kurabito.api.reasons import WhyAnswer, sentence_of
 from kurabito.downloads.filters.model import LONGEST_PATTERN, Action, Fields, FilterRule, RuleScope, Target
 from kurabito.downloads.filters.service import Effect, Filters
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 _MOST_SHOWN: Final = 1_000
 RuleId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the rule's id")]
@@ -90,7 +91,7 @@ class RuleBody(StrictBody):
         )
 
 
-class FilterRuleAnswer(BaseModel):
+class FilterRuleAnswer(LazyModel):
     """A filter rule."""
 
     id: int
@@ -126,7 +127,7 @@ class FilterDraft(StrictBody):
     rule: RuleBody | None = Field(None, description="what it would be; null takes it away")
 
 
-class ExcludedAnswer(BaseModel):
+class ExcludedAnswer(LazyModel):
     """A link that would be taken no longer."""
 
     link_id: int
@@ -136,7 +137,7 @@ class ExcludedAnswer(BaseModel):
     download_id: int | None = Field(description="the download that would be cancelled")
 
 
-class FreedAnswer(BaseModel):
+class FreedAnswer(LazyModel):
     """A link that could be taken then: no rule keeps it away, or what was taken in its place is excluded."""
 
     link_id: int
@@ -146,7 +147,7 @@ class FreedAnswer(BaseModel):
     )
 
 
-class ReplacedAnswer(BaseModel):
+class ReplacedAnswer(LazyModel):
     """A download that would end because a release that can be taken then is better, such as a second version."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -155,7 +156,7 @@ class ReplacedAnswer(BaseModel):
     title: str
 
 
-class FilterPreviewAnswer(BaseModel):
+class FilterPreviewAnswer(LazyModel):
     """What saving would do, no more and no less. The lists show the first of many."""
 
     excluded_count: int
@@ -200,9 +201,9 @@ class FilterPreviewAnswer(BaseModel):
         )
 
 
-def router(filters: Filters) -> APIRouter:
+def router(filters: Filters) -> Router:
     """The routes of the filters."""
-    routes = APIRouter(prefix="/api/v1/filters", tags=["downloads"])
+    routes = Router(prefix="/api/v1/filters", tags=["downloads"])
 
     @routes.get("", responses=documented())
     async def list_filters() -> PageAnswer[FilterRuleAnswer]:

@@ -6,10 +6,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Final, Self
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from fastapi.responses import StreamingResponse
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import AwareDatetime, Field
 
+from kurabito.api.bodies import LazyModel
 from kurabito.api.downloads.history_export import as_csv, as_json
 from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
 from kurabito.api.reasons import WhyAnswer, sentence_of
@@ -18,12 +19,13 @@ from kurabito.downloads.history.service import History
 from kurabito.modules.services import BIGGEST_MODULE_ID
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import documented
+from kurabito.site.routing import Router
 
 _CURSOR: Final = r"^[0-9]{1,18}-[a-z]{1,20}-[0-9a-f]{1,32}$"
 _NO_NUL: Final = r"^[^\x00]*$"
 
 
-class HistoryAnswer(BaseModel):
+class HistoryAnswer(LazyModel):
     """Something that happened. Times are UTC."""
 
     kind: HistoryKind
@@ -75,9 +77,9 @@ def wanted_entries(
 Wanted = Annotated[HistoryFilter, Depends(wanted_entries)]
 
 
-def router(history: History) -> APIRouter:
+def router(history: History) -> Router:
     """The routes of the history."""
-    routes = APIRouter(prefix="/api/v1/history", tags=["finding"])
+    routes = Router(prefix="/api/v1/history", tags=["finding"])
 
     @routes.get("", responses=documented(422))
     async def list_history(

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Self
 
-from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from fastapi import Path, Query
+from pydantic import BeforeValidator, ConfigDict, Field, SecretStr
 
-from kurabito.api.bodies import WHOLE, StrictBody
+from kurabito.api.bodies import WHOLE, LazyModel, StrictBody
 from kurabito.api.callers import Speaking
 from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
 from kurabito.api.reasons import WhyAnswer, in_english
@@ -20,13 +20,14 @@ from kurabito.modules.path_maps import PathMap
 from kurabito.modules.registration import PRIORITIES, Services
 from kurabito.modules.services import BIGGEST_MODULE_ID, Capabilities, Registration, Service, ServiceType
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 ServiceId = Annotated[int, Path(ge=1, le=BIGGEST_MODULE_ID, description="the service's id")]
 Text = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
 Endpoint = Annotated[str, Field(max_length=500, pattern=r"^/[^\x00]*$")]
 
 
-class CapabilitiesBody(BaseModel):
+class CapabilitiesBody(LazyModel):
     """What a service can do. What we do not know is passed over: it may be newer than we are."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
@@ -39,7 +40,7 @@ class CapabilitiesBody(BaseModel):
     )
 
 
-class RegistrationBody(BaseModel):
+class RegistrationBody(LazyModel):
     """What a service says of itself."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
@@ -71,7 +72,7 @@ class RegistrationBody(BaseModel):
         )
 
 
-class Registered(BaseModel):
+class Registered(LazyModel):
     """The service is known now."""
 
     service_id: int
@@ -104,7 +105,7 @@ class ServiceChange(StrictBody):
         return None if self.path_maps is None else [PathMap(one.core, one.downloader) for one in self.path_maps]
 
 
-class ServiceAnswer(BaseModel):
+class ServiceAnswer(LazyModel):
     """A service, without its token. Times are UTC."""
 
     id: int
@@ -147,7 +148,7 @@ class ServiceAnswer(BaseModel):
         )
 
 
-class PathTestAnswer(BaseModel):
+class PathTestAnswer(LazyModel):
     """Whether a downloader puts things where they are found. Null is what could not be tried."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -167,9 +168,9 @@ class PathTestAnswer(BaseModel):
         return cls.model_validate(report).model_copy(update={"why": WhyAnswer.of(report.reason)})
 
 
-def router(services: Services, paths: PathTests, downloaders: DownloaderHealths) -> APIRouter:
+def router(services: Services, paths: PathTests, downloaders: DownloaderHealths) -> Router:
     """The routes of the services."""
-    routes = APIRouter(tags=["services"])
+    routes = Router(tags=["services"])
 
     async def answers(found: Sequence[Service]) -> list[ServiceAnswer]:
         health = {one.service.id: one.health for one in await downloaders.of(found)}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Final, Self
 
-from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, Field
+from fastapi import Path, Query
+from pydantic import Field
 
-from kurabito.api.bodies import WHOLE, StrictBody
+from kurabito.api.bodies import WHOLE, LazyModel, StrictBody
 from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
 from kurabito.library.deletion.plans import MAX_GROUPS, DeletionPlan, DeletionPlans, PlanStep
 from kurabito.library.deletion.rules import KeepReason, KeepRule, KeepRules, Preference, ProtectedFolder
@@ -19,6 +19,7 @@ from kurabito.protocol.enums import HashAlgorithm, JobStatus
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 _KEY: Final = r"^(blake3|sha256):[0-9a-f]{64}$"
 
@@ -31,7 +32,7 @@ FileId = Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
 PlanId = Annotated[int, Path(ge=1, le=BIGGEST_ID)]
 
 
-class GroupAnswer(BaseModel):
+class GroupAnswer(LazyModel):
     """Files with the same content."""
 
     group_key: str = Field(examples=["blake3:" + 64 * "0"])
@@ -55,7 +56,7 @@ class GroupAnswer(BaseModel):
         )
 
 
-class DuplicateAnswer(BaseModel):
+class DuplicateAnswer(LazyModel):
     """One file of a group."""
 
     id: int
@@ -123,7 +124,7 @@ class ApplyOrder(StrictBody):
     confirm: bool = Field(False, description="must be true when `dry_run` is false")
 
 
-class StepAnswer(BaseModel):
+class StepAnswer(LazyModel):
     """One file that goes, and the copy that stays for it."""
 
     position: int
@@ -145,7 +146,7 @@ class StepAnswer(BaseModel):
         return cls(**{name: getattr(step, name) for name in cls.model_fields})
 
 
-class PlanAnswer(BaseModel):
+class PlanAnswer(LazyModel):
     """What would go, or went. Times are UTC."""
 
     id: int
@@ -176,7 +177,7 @@ class PlanWithSteps(PlanAnswer):
     steps: PageAnswer[StepAnswer]
 
 
-class UndoAnswer(BaseModel):
+class UndoAnswer(LazyModel):
     """What is put back."""
 
     entries: int = Field(description="files that are on their way back; 0 when none is in the trash any more")
@@ -187,9 +188,9 @@ class UndoAnswer(BaseModel):
         return cls(entries=ordered.entries, job_ids=list(ordered.job_ids))
 
 
-def router(duplicates: Duplicates, plans: DeletionPlans, trash: Trash) -> APIRouter:
+def router(duplicates: Duplicates, plans: DeletionPlans, trash: Trash) -> Router:
     """The routes of the duplicates."""
-    routes = APIRouter(prefix="/api/v1/duplicates", tags=["duplicates"])
+    routes = Router(prefix="/api/v1/duplicates", tags=["duplicates"])
 
     @routes.get("/groups", responses=documented(422))
     async def list_groups(

@@ -6,25 +6,27 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Final, Self
 
-from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, Field
+from fastapi import Path, Query
+from pydantic import Field
 
+from kurabito.api.bodies import LazyModel
 from kurabito.api.duplicates.duplicates import UndoAnswer
 from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
 from kurabito.library.deletion.trash import Trash, TrashEntry
 from kurabito.site.errors import documented
+from kurabito.site.routing import Router
 
 _CURSOR: Final = "^[0-9]{1,18}-[0-9a-f]{32}$"
 
 
-class RefusalAnswer(BaseModel):
+class RefusalAnswer(LazyModel):
     """Why a file was not put back."""
 
     error_code: str = Field(description="stable; what an interface translates")
     error_message: str
 
 
-class TrashAnswer(BaseModel):
+class TrashAnswer(LazyModel):
     """A file in the trash. Times are UTC."""
 
     id: str
@@ -52,15 +54,15 @@ class TrashAnswer(BaseModel):
         )
 
 
-class RestoreAnswer(BaseModel):
+class RestoreAnswer(LazyModel):
     """The job that puts a file back."""
 
     job_id: str
 
 
-def router(trash: Trash) -> APIRouter:
+def router(trash: Trash) -> Router:
     """The routes of the trash."""
-    routes = APIRouter(prefix="/api/v1/trash", tags=["duplicates"])
+    routes = Router(prefix="/api/v1/trash", tags=["duplicates"])
 
     @routes.get("", responses=documented(422))
     async def list_trash(

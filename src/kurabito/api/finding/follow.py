@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import Query
+from pydantic import ConfigDict, Field
 
-from kurabito.api.bodies import WHOLE, StrictBody
+from kurabito.api.bodies import WHOLE, LazyModel, StrictBody
 from kurabito.api.finding.releases import GrabKey
 from kurabito.api.paging import PageAnswer
 from kurabito.downloads.follow.offers import offers
@@ -20,9 +20,10 @@ from kurabito.indexers.port import SearchQuery
 from kurabito.indexers.service import LONGEST_TEXT
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 
-class GroupOfferAnswer(BaseModel):
+class GroupOfferAnswer(LazyModel):
     """How one group releases a show. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -50,7 +51,7 @@ class FollowOrder(StrictBody):
     silent_days: Annotated[int, Field(ge=1, le=365), WHOLE] = Field(SILENT_DAYS, description="after so many days")
 
 
-class FollowAnswer(BaseModel):
+class FollowAnswer(LazyModel):
     """What following made."""
 
     series_id: int
@@ -60,9 +61,9 @@ class FollowAnswer(BaseModel):
     standby_id: int | None
 
 
-def router(search: ReleaseSearch, follower: ShowFollower) -> APIRouter:
+def router(search: ReleaseSearch, follower: ShowFollower) -> Router:
     """The routes of following in one click."""
-    routes = APIRouter(prefix="/api/v1/follow", tags=["finding"])
+    routes = Router(prefix="/api/v1/follow", tags=["finding"])
 
     @routes.get("/groups", responses=documented(404, 422))
     async def list_release_groups(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from fastapi import APIRouter, Path
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from fastapi import Path
+from pydantic import ConfigDict, Field, SecretStr
 
-from kurabito.api.bodies import WHOLE, ShortText, StrictBody
+from kurabito.api.bodies import WHOLE, LazyModel, ShortText, StrictBody
 from kurabito.api.following.previews import ALLOWS_PRIVATE
 from kurabito.api.paging import PageAnswer
 from kurabito.indexers.addresses import LONGEST_URL, without_login
@@ -31,6 +31,7 @@ from kurabito.indexers.torznab import DEFAULT_CATEGORIES
 from kurabito.logs import mask_text
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 IndexerId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the indexer's id")]
 Url = Annotated[str, Field(min_length=1, max_length=LONGEST_URL, pattern=r"^https?://[^\x00-\x20]+$")]
@@ -106,7 +107,7 @@ class IndexerChange(StrictBody):
         return named
 
 
-class IndexerAnswer(BaseModel):
+class IndexerAnswer(LazyModel):
     """An indexer, without its key. Times are UTC."""
 
     id: int
@@ -150,7 +151,7 @@ class IndexerAnswer(BaseModel):
         )
 
 
-class AskedQueryAnswer(BaseModel):
+class AskedQueryAnswer(LazyModel):
     """A query that an indexer was asked. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -161,7 +162,7 @@ class AskedQueryAnswer(BaseModel):
     error_code: str | None
 
 
-class SiteAnswer(BaseModel):
+class SiteAnswer(LazyModel):
     """A site whose search is a feed, and that can be added as an indexer."""
 
     key: str
@@ -177,7 +178,7 @@ class SiteAnswer(BaseModel):
         return cls(**{name: getattr(site, name) for name in cls.model_fields} | {"url": mask_text(site.url)})
 
 
-class IndexerTestAnswer(BaseModel):
+class IndexerTestAnswer(LazyModel):
     """What came of asking an indexer."""
 
     is_good: bool
@@ -198,9 +199,9 @@ class IndexerTestAnswer(BaseModel):
         )
 
 
-def router(indexers: Indexers) -> APIRouter:
+def router(indexers: Indexers) -> Router:
     """The routes of the indexers."""
-    routes = APIRouter(prefix="/api/v1/indexers", tags=["finding"])
+    routes = Router(prefix="/api/v1/indexers", tags=["finding"])
 
     @routes.get("", responses=documented())
     async def list_indexers() -> PageAnswer[IndexerAnswer]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from fastapi import APIRouter, Path
-from pydantic import BaseModel, Field
+from fastapi import Path
+from pydantic import Field
 
-from kurabito.api.bodies import ShortText, StrictBody
+from kurabito.api.bodies import LazyModel, ShortText, StrictBody
 from kurabito.api.following.catalog import SeriesId
 from kurabito.api.following.preferences import PreferencesBody
 from kurabito.api.following.subscriptions import Choosing, WaitMinutes
@@ -20,6 +20,7 @@ from kurabito.downloads.profiles.service import ReleaseProfiles
 from kurabito.feeds.preferences import Policy
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 ProfileId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the profile's id")]
 
@@ -55,7 +56,7 @@ class SeriesProfileBody(StrictBody):
     own: ReleasePreferencesBody | None = None
 
 
-class ProfileAnswer(BaseModel):
+class ProfileAnswer(LazyModel):
     """A profile. Times are UTC."""
 
     id: int
@@ -88,9 +89,9 @@ class ProfileAnswer(BaseModel):
         )
 
 
-def router(profiles: ReleaseProfiles) -> APIRouter:
+def router(profiles: ReleaseProfiles) -> Router:
     """The routes of profiles."""
-    routes = APIRouter(prefix="/api/v1", tags=["finding"])
+    routes = Router(prefix="/api/v1", tags=["finding"])
 
     @routes.get("/profiles", responses=documented())
     async def list_profiles() -> PageAnswer[ProfileAnswer]:

@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator, Iterable
 from datetime import datetime
 from typing import Annotated, Final, Self
 
-from fastapi import APIRouter, Header, Query
+from fastapi import Header, Query
 from fastapi.responses import JSONResponse, StreamingResponse
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response
 
-from kurabito.api.bodies import StrictBody
+from kurabito.api.bodies import LazyModel, StrictBody
 from kurabito.api.following.previews import OfferedReleaseAnswer
 from kurabito.api.reasons import WhyAnswer, sentence_of
 from kurabito.downloads.profiles.score import ScoreName
@@ -24,6 +24,7 @@ from kurabito.indexers.port import SearchKind, SearchQuery
 from kurabito.indexers.service import LONGEST_TEXT, IndexerOutcome
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 _STREAM: Final = "text/event-stream"
 _LIST: Final = "application/json"
@@ -33,7 +34,7 @@ _WHAT: Final = (
 _TEXT: Final = r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"
 
 
-class ScorePartAnswer(BaseModel):
+class ScorePartAnswer(LazyModel):
     """What one thing adds to a score."""
 
     name: ScoreName
@@ -41,7 +42,7 @@ class ScorePartAnswer(BaseModel):
     what: str
 
 
-class FoundReleaseAnswer(BaseModel):
+class FoundReleaseAnswer(LazyModel):
     """A release that indexers have. Its URL is not shown: it may have the key of an indexer in it. Times are UTC."""
 
     key: str = Field(description="what to grab it by")
@@ -82,7 +83,7 @@ class FoundReleaseAnswer(BaseModel):
         )
 
 
-class SearchedIndexerAnswer(BaseModel):
+class SearchedIndexerAnswer(LazyModel):
     """What one indexer said."""
 
     indexer_id: int
@@ -105,7 +106,7 @@ class SearchedIndexerAnswer(BaseModel):
         )
 
 
-class SearchAnswer(BaseModel):
+class SearchAnswer(LazyModel):
     """What the indexers have, what would be taken first at the front."""
 
     indexers: list[SearchedIndexerAnswer] = Field(description="those that answered, or failed, so far")
@@ -122,7 +123,7 @@ class GrabOrder(StrictBody):
     key: GrabKey = Field(description="of a result of `GET /search`; it is known until the server stops")
 
 
-class GrabAnswer(BaseModel):
+class GrabAnswer(LazyModel):
     """What is downloaded."""
 
     link_ids: list[int]
@@ -133,9 +134,9 @@ class GrabAnswer(BaseModel):
         return cls(link_ids=list(grabbed.link_ids), download_ids=list(grabbed.download_ids))
 
 
-def router(search: ReleaseSearch, grabs: ReleaseGrabs) -> APIRouter:
+def router(search: ReleaseSearch, grabs: ReleaseGrabs) -> Router:
     """The routes of the search."""
-    routes = APIRouter(prefix="/api/v1", tags=["finding"])
+    routes = Router(prefix="/api/v1", tags=["finding"])
 
     @routes.get("/search", response_model=SearchAnswer, responses={200: _documented(), **documented(422)})
     async def search_releases(

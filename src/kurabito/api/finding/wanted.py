@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import Query
+from pydantic import ConfigDict, Field
 
-from kurabito.api.bodies import StrictBody
+from kurabito.api.bodies import LazyModel, StrictBody
 from kurabito.api.finding.releases import FoundReleaseAnswer
 from kurabito.api.following.catalog import SeriesId
 from kurabito.api.paging import PageAnswer
@@ -18,12 +18,13 @@ from kurabito.downloads.wanted.service import WantedList
 from kurabito.downloads.wanted.store import WantedReason
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 from kurabito.titles import ReleaseKind
 
 Id = Annotated[int, Field(ge=1, le=BIGGEST_ID)]
 
 
-class WantedEpisodeAnswer(BaseModel):
+class WantedEpisodeAnswer(LazyModel):
     """An episode that is wanted. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -52,7 +53,7 @@ class WantedSearchOrder(StrictBody):
     )
 
 
-class WantedSearchAnswer(BaseModel):
+class WantedSearchAnswer(LazyModel):
     """How many episodes are searched for."""
 
     asked: int
@@ -70,7 +71,7 @@ class SeriesWantedPolicy(StrictBody):
     is_automatic: bool | None = Field(description="null is as for all shows")
 
 
-class BackfillAnswer(BaseModel):
+class BackfillAnswer(LazyModel):
     """What would be fetched of a show. Grab each with `POST /releases/grab`."""
 
     releases: list[FoundReleaseAnswer]
@@ -86,9 +87,9 @@ class BackfillAnswer(BaseModel):
         )
 
 
-def router(wanted: WantedList) -> APIRouter:
+def router(wanted: WantedList) -> Router:
     """The routes of what is wanted."""
-    routes = APIRouter(prefix="/api/v1", tags=["finding"])
+    routes = Router(prefix="/api/v1", tags=["finding"])
 
     @routes.get("/wanted", responses=documented(422))
     async def list_wanted(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Final, Self
 
-from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import Path, Query
+from pydantic import ConfigDict, Field
 
-from kurabito.api.bodies import WHOLE, ShortText, StrictBody
+from kurabito.api.bodies import WHOLE, LazyModel, ShortText, StrictBody
 from kurabito.api.paging import PAGE_BEFORE, IdCursor, Limit, PageAnswer
 from kurabito.api.reasons import WhyAnswer, sentence_of
 from kurabito.catalog.catalog import Catalog
@@ -21,6 +21,7 @@ from kurabito.catalog.states import EpisodeState, HeldReason, SeriesKind, Series
 from kurabito.feeds.raw_items import RawReason, RawStatus
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 from kurabito.titles import ReleaseKind
 
 _LARGEST_COUNT: Final = 100_000
@@ -34,7 +35,7 @@ EpisodeCursor = Annotated[
 Count = Annotated[int, Field(ge=0, le=_LARGEST_COUNT), WHOLE]
 
 
-class RawItemAnswer(BaseModel):
+class RawItemAnswer(LazyModel):
     """An item of a feed as it came, and what became of it. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -53,7 +54,7 @@ class RawItemAnswer(BaseModel):
     created_at: datetime
 
 
-class LinkAnswer(BaseModel):
+class LinkAnswer(LazyModel):
     """One downloadable release of one episode. Times are UTC."""
 
     id: int
@@ -158,7 +159,7 @@ class SeriesChange(StrictBody):
         return named
 
 
-class AliasAnswer(BaseModel):
+class AliasAnswer(LazyModel):
     """A name that titles give a series."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -170,7 +171,7 @@ class AliasAnswer(BaseModel):
     source: AliasSource = Field(description="where it was learnt")
 
 
-class SeriesAnswer(BaseModel):
+class SeriesAnswer(LazyModel):
     """One season of one show, or a film. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -196,7 +197,7 @@ class SeriesAnswer(BaseModel):
         return cls.model_validate(series)
 
 
-class EpisodeAnswer(BaseModel):
+class EpisodeAnswer(LazyModel):
     """A number of a series. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -209,15 +210,15 @@ class EpisodeAnswer(BaseModel):
     link_count: int = Field(description="how many releases of it were seen")
 
 
-def router(catalog: Catalog) -> APIRouter:
+def router(catalog: Catalog) -> Router:
     """The routes of the catalog."""
-    routes = APIRouter(prefix="/api/v1", tags=["following"])
+    routes = Router(prefix="/api/v1", tags=["following"])
     _release_routes(routes, catalog)
     _series_routes(routes, catalog)
     return routes
 
 
-def _release_routes(routes: APIRouter, catalog: Catalog) -> None:
+def _release_routes(routes: Router, catalog: Catalog) -> None:
     @routes.get("/raw-items", responses=documented(422))
     async def list_raw_items(
         status: Annotated[RawStatus | None, Query(description="only those that became this")] = None,
@@ -241,7 +242,7 @@ def _release_routes(routes: APIRouter, catalog: Catalog) -> None:
         return PageAnswer[LinkAnswer].of(page, LinkAnswer.of)
 
 
-def _series_routes(routes: APIRouter, catalog: Catalog) -> None:
+def _series_routes(routes: Router, catalog: Catalog) -> None:
     @routes.get("/series", responses=documented(422))
     async def list_series(
         state: Annotated[SeriesState | None, Query(description="only series in this state")] = None,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Annotated, Any, Self
 
-from fastapi import APIRouter, Path
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import Path
+from pydantic import ConfigDict, Field
 
-from kurabito.api.bodies import WHOLE, ShortText, StrictBody
+from kurabito.api.bodies import WHOLE, LazyModel, ShortText, StrictBody
 from kurabito.api.following.catalog import AliasAnswer, SeriesId
 from kurabito.catalog.corrections.model import Correction, CorrectionEffect, CorrectionKind, MadeBy
 from kurabito.catalog.corrections.moves import EpisodePlace
@@ -20,6 +20,7 @@ from kurabito.errors import InvalidInput
 from kurabito.metadata.records import RecordKind
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 from kurabito.titles import ReleaseKind
 
 LinkId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the link's id")]
@@ -27,7 +28,7 @@ RowId = Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
 _PREVIEW = "say what it would do, and do nothing"
 
 
-class EffectAnswer(BaseModel):
+class EffectAnswer(LazyModel):
     """What a correction did, or would do."""
 
     is_preview: bool
@@ -51,7 +52,7 @@ class EffectAnswer(BaseModel):
         )
 
 
-class CorrectionAnswer(BaseModel):
+class CorrectionAnswer(LazyModel):
     """Something that was corrected. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -70,7 +71,7 @@ class CorrectionAnswer(BaseModel):
         return cls.model_validate(correction)
 
 
-class CluesAnswer(BaseModel):
+class CluesAnswer(LazyModel):
     """What spoke for some releases of a series."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -79,7 +80,7 @@ class CluesAnswer(BaseModel):
     links: int
 
 
-class RulingAnswer(BaseModel):
+class RulingAnswer(LazyModel):
     """A name that a person gave to this series."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -91,7 +92,7 @@ class RulingAnswer(BaseModel):
     group: str | None = Field(description="only of this group's releases; folded")
 
 
-class FranchisePartAnswer(BaseModel):
+class FranchisePartAnswer(LazyModel):
     """An entry of the franchise of a series, as the offline index knows it."""
 
     title: str
@@ -120,7 +121,7 @@ class FranchisePartAnswer(BaseModel):
         )
 
 
-class EvidenceAnswer(BaseModel):
+class EvidenceAnswer(LazyModel):
     """What made a series what it is."""
 
     series_id: int
@@ -174,15 +175,15 @@ class LinkChange(StrictBody):
     preview: bool = Field(False, description=_PREVIEW)
 
 
-class ConfirmedAnswer(BaseModel):
+class ConfirmedAnswer(LazyModel):
     """What goes on to be downloaded."""
 
     links: int
 
 
-def router(corrections: Corrections, relinker: Relinker) -> APIRouter:
+def router(corrections: Corrections, relinker: Relinker) -> Router:
     """The routes of corrections."""
-    routes = APIRouter(prefix="/api/v1", tags=["following"])
+    routes = Router(prefix="/api/v1", tags=["following"])
 
     @routes.post("/series/{series_id}/merge", responses=documented(404, 409, *WITH_BODY))
     async def merge_series(series_id: SeriesId, body: MergeBody) -> EffectAnswer:

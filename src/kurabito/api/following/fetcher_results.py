@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field, WithJsonSchema
+from pydantic import Field, WithJsonSchema
 
-from kurabito.api.bodies import WHOLE, StrictBody
+from kurabito.api.bodies import WHOLE, LazyModel, StrictBody
 from kurabito.api.callers import Speaking, check_sender
 from kurabito.feeds.results import FeedItem, FetcherResults, Intake, Receipt
 from kurabito.feeds.service import Subscriptions
@@ -17,6 +16,7 @@ from kurabito.modules.identities import Caller
 from kurabito.modules.registration import Services
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 PATHS: Final = ("/fetcher-results", "/raw-fetcher-results")
 LARGEST_BODY: Final = 16 << 20
@@ -67,7 +67,7 @@ class ResultsBody(StrictBody):
         )
 
 
-class ReceiptAnswer(BaseModel):
+class ReceiptAnswer(LazyModel):
     """What became of the results. Items that were known already count as what they became then."""
 
     success: bool
@@ -88,9 +88,9 @@ class ReceiptAnswer(BaseModel):
         )
 
 
-def router(intake: Intake, services: Services, subscriptions: Subscriptions) -> APIRouter:
+def router(intake: Intake, services: Services, subscriptions: Subscriptions) -> Router:
     """The routes at which results arrive."""
-    routes = APIRouter(tags=["following"])
+    routes = Router(tags=["following"])
 
     async def receive(body: ResultsBody, caller: Caller) -> ReceiptAnswer:
         await check_sender(caller, body.subscription_id, services, subscriptions)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Final, Self
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from kurabito.api.bodies import StrictBody
+from kurabito.api.bodies import LazyModel, StrictBody
 from kurabito.catalog.previews import PreviewedItem, Previews
 from kurabito.catalog.releases import Release
 from kurabito.feeds.parser import Feed
 from kurabito.feeds.service import LONGEST_URL
 from kurabito.modules.download_types import DownloadType
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 FeedUrl = Annotated[str, Field(min_length=1, max_length=LONGEST_URL, pattern=r"^https?://[^\x00-\x20]+$")]
 ALLOWS_PRIVATE: Final = "whether the host of the URL may be inside your own network"
@@ -27,7 +27,7 @@ class PreviewOrder(StrictBody):
     allows_private: bool = Field(False, description=ALLOWS_PRIVATE)
 
 
-class OfferedReleaseAnswer(BaseModel):
+class OfferedReleaseAnswer(LazyModel):
     """What an item says it is."""
 
     titles: list[str] = Field(description="the names of its series, the one to show first")
@@ -55,7 +55,7 @@ class OfferedReleaseAnswer(BaseModel):
         )
 
 
-class OfferAnswer(BaseModel):
+class OfferAnswer(LazyModel):
     """An item of a feed."""
 
     key: str = Field(description="what to choose it by")
@@ -81,14 +81,14 @@ class OfferAnswer(BaseModel):
         )
 
 
-class RefusedAnswer(BaseModel):
+class RefusedAnswer(LazyModel):
     """An item that cannot be used."""
 
     number: int = Field(description="its place in the feed, from 1")
     reason: str
 
 
-class FeedPreviewAnswer(BaseModel):
+class FeedPreviewAnswer(LazyModel):
     """What a feed would give."""
 
     title: str | None
@@ -106,9 +106,9 @@ class FeedPreviewAnswer(BaseModel):
         )
 
 
-def router(previews: Previews) -> APIRouter:
+def router(previews: Previews) -> Router:
     """The route of the look."""
-    routes = APIRouter(prefix="/api/v1/subscriptions", tags=["following"])
+    routes = Router(prefix="/api/v1/subscriptions", tags=["following"])
 
     @routes.post("/preview", responses=documented(502, 504, *WITH_BODY))
     async def preview_subscription(order: PreviewOrder) -> FeedPreviewAnswer:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import Path, Query
+from pydantic import ConfigDict, Field
 
-from kurabito.api.bodies import StrictBody
+from kurabito.api.bodies import LazyModel, StrictBody
 from kurabito.api.following.catalog import SeriesAnswer
 from kurabito.api.following.corrections import EffectAnswer, RowId
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
@@ -21,11 +21,12 @@ from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.errors import InvalidInput
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 QuestionId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the question's id")]
 
 
-class QuestionCandidateAnswer(BaseModel):
+class QuestionCandidateAnswer(LazyModel):
     """A series that may be meant."""
 
     series: SeriesAnswer
@@ -33,7 +34,7 @@ class QuestionCandidateAnswer(BaseModel):
     speaks_against: list[Clue]
 
 
-class QuestionAnswer(BaseModel):
+class QuestionAnswer(LazyModel):
     """Releases that say the same, and the series that they may be of. Times are UTC."""
 
     id: int
@@ -104,7 +105,7 @@ class AnsweredAnswer(EffectAnswer):
         return cls(**effect.model_dump(), also=list(answered.also))
 
 
-class MissingOffsetAnswer(BaseModel):
+class MissingOffsetAnswer(LazyModel):
     """A season whose titles probably count on from earlier ones."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -116,16 +117,16 @@ class MissingOffsetAnswer(BaseModel):
     example: float = Field(description="a number that such a title says")
 
 
-class MissingOffsetsAnswer(BaseModel):
+class MissingOffsetsAnswer(LazyModel):
     """All of them; one page has them all."""
 
     items: list[MissingOffsetAnswer]
     next_cursor: None = None
 
 
-def router(questions: Questions, catalog: Catalog) -> APIRouter:
+def router(questions: Questions, catalog: Catalog) -> Router:
     """The routes of questions."""
-    routes = APIRouter(prefix="/api/v1/questions", tags=["following"])
+    routes = Router(prefix="/api/v1/questions", tags=["following"])
 
     @routes.get("/offsets", responses=documented())
     async def list_missing_offsets() -> MissingOffsetsAnswer:

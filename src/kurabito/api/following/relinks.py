@@ -5,19 +5,21 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from fastapi import APIRouter, Path
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import Path
+from pydantic import ConfigDict, Field
 
+from kurabito.api.bodies import LazyModel
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.catalog.identity.relink import Relinker
 from kurabito.catalog.relinks.store import Relink, RelinkCause, RelinkedLink
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import documented
+from kurabito.site.routing import Router
 
 RelinkId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the run's id")]
 
 
-class RelinkAnswer(BaseModel):
+class RelinkAnswer(LazyModel):
     """One run of reading again. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -35,7 +37,7 @@ class RelinkAnswer(BaseModel):
         return cls.model_validate(relink)
 
 
-class RelinkedLinkAnswer(BaseModel):
+class RelinkedLinkAnswer(LazyModel):
     """A link that moved: where it was, and where it went."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -55,9 +57,9 @@ class RelinkedLinkAnswer(BaseModel):
         return cls.model_validate(link)
 
 
-def router(relinker: Relinker) -> APIRouter:
+def router(relinker: Relinker) -> Router:
     """The routes of relinks."""
-    routes = APIRouter(prefix="/api/v1", tags=["following"])
+    routes = Router(prefix="/api/v1", tags=["following"])
 
     @routes.get("/relinks", responses=documented(422))
     async def list_relinks(limit: Limit = 20, cursor: IdCursor = None) -> PageAnswer[RelinkAnswer]:

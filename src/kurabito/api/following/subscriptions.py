@@ -7,10 +7,10 @@ from typing import Annotated, Any, Final, Self
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from fastapi import APIRouter, Path
-from pydantic import BaseModel, Field
+from fastapi import Path
+from pydantic import Field
 
-from kurabito.api.bodies import WHOLE, ShortText, StrictBody
+from kurabito.api.bodies import WHOLE, LazyModel, ShortText, StrictBody
 from kurabito.api.following.preferences import PreferencesBody
 from kurabito.api.following.previews import ALLOWS_PRIVATE, FeedUrl
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
@@ -22,6 +22,7 @@ from kurabito.feeds.subscriptions import DEFAULT_INTERVAL, NewSeries, StartWith,
 from kurabito.modules.services import BIGGEST_MODULE_ID
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 SubscriptionId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the subscription's id")]
 Interval = Annotated[
@@ -97,7 +98,7 @@ class SubscriptionChange(StrictBody):
     preferences: PreferencesBody = Field(default_factory=PreferencesBody)
 
 
-class SubscriptionAnswer(BaseModel):
+class SubscriptionAnswer(LazyModel):
     """A feed that is followed. Times are UTC."""
 
     id: int
@@ -154,16 +155,16 @@ class SubscriptionAnswer(BaseModel):
         )
 
 
-class FetchAccepted(BaseModel):
+class FetchAccepted(LazyModel):
     """A reading that was asked for; one that waits or runs already is the answer to a second request."""
 
     task_id: UUID
     task: TaskAnswer
 
 
-def router(subscriptions: Subscriptions) -> APIRouter:
+def router(subscriptions: Subscriptions) -> Router:
     """The routes of the subscriptions."""
-    routes = APIRouter(prefix="/api/v1/subscriptions", tags=["following"])
+    routes = Router(prefix="/api/v1/subscriptions", tags=["following"])
 
     @routes.post("", status_code=201, responses=documented(409, *WITH_BODY))
     async def create_subscription(order: SubscriptionOrder) -> SubscriptionAnswer:

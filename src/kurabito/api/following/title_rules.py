@@ -5,15 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Final, Self
 
-from fastapi import APIRouter, Path
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import Path
+from pydantic import ConfigDict, Field
 
-from kurabito.api.bodies import WHOLE, ShortText, StrictBody
+from kurabito.api.bodies import WHOLE, LazyModel, ShortText, StrictBody
 from kurabito.api.paging import PageAnswer
 from kurabito.catalog.rules import StoredRule, checked
 from kurabito.catalog.title_rules import PREVIEWED, TitlePreview, TitleRules
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 from kurabito.titles import ReleaseKind, TitleRule
 
 _LARGEST_PRIORITY: Final = 2**31 - 1
@@ -58,7 +59,7 @@ class RulePreview(RuleDraft):
     )
 
 
-class TitleRuleAnswer(BaseModel):
+class TitleRuleAnswer(LazyModel):
     """A rule. Times are UTC."""
 
     id: int
@@ -87,7 +88,7 @@ class TitleRuleAnswer(BaseModel):
         )
 
 
-class TitleAnswer(BaseModel):
+class TitleAnswer(LazyModel):
     """What a title says."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -106,7 +107,7 @@ class TitleAnswer(BaseModel):
     rule: str | None = Field(description="the rule that was followed")
 
 
-class PreviewedAnswer(BaseModel):
+class PreviewedAnswer(LazyModel):
     """A title, as it is read now and as it would be."""
 
     title: str
@@ -122,15 +123,15 @@ class PreviewedAnswer(BaseModel):
         )
 
 
-class TitleRulePreviewAnswer(BaseModel):
+class TitleRulePreviewAnswer(LazyModel):
     """What a rule would do."""
 
     items: list[PreviewedAnswer]
 
 
-def router(rules: TitleRules) -> APIRouter:
+def router(rules: TitleRules) -> Router:
     """The routes of the rules for titles."""
-    routes = APIRouter(prefix="/api/v1/title-rules", tags=["following"])
+    routes = Router(prefix="/api/v1/title-rules", tags=["following"])
 
     @routes.get("", responses=documented())
     async def list_title_rules() -> PageAnswer[TitleRuleAnswer]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from kurabito.api.bodies import StrictBody
+from kurabito.api.bodies import LazyModel, StrictBody
 from kurabito.api.following.catalog import GivenId
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.states import SeriesWish
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 
 class WishBody(StrictBody):
@@ -23,15 +23,15 @@ class WishBody(StrictBody):
     )
 
 
-class WishAnswer(BaseModel):
+class WishAnswer(LazyModel):
     """How many series it was said of."""
 
     changed: int
 
 
-def router(catalog: Catalog) -> APIRouter:
+def router(catalog: Catalog) -> Router:
     """The route of the wishes."""
-    routes = APIRouter(prefix="/api/v1", tags=["following"])
+    routes = Router(prefix="/api/v1", tags=["following"])
 
     @routes.post("/series/wanted", responses=documented(404, *WITH_BODY))
     async def want_series(body: WishBody) -> WishAnswer:

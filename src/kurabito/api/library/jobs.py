@@ -6,15 +6,16 @@ from datetime import datetime
 from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, Field
+from fastapi import Path, Query
+from pydantic import Field
 
-from kurabito.api.bodies import WHOLE, StrictBody
+from kurabito.api.bodies import WHOLE, LazyModel, StrictBody
 from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
 from kurabito.library.jobs import Job, Jobs
 from kurabito.protocol.enums import JobKind, JobStatus
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 LibraryNumber = Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
 JobId = Annotated[str, Path(description="the job's id")]
@@ -29,7 +30,7 @@ class JobOrder(StrictBody):
     library_id: LibraryNumber
 
 
-class JobAnswer(BaseModel):
+class JobAnswer(LazyModel):
     """A job at one moment. Times are UTC."""
 
     id: str
@@ -58,15 +59,15 @@ class JobAnswer(BaseModel):
         return cls(**{name: getattr(job, name) for name in cls.model_fields})
 
 
-class Recovered(BaseModel):
+class Recovered(LazyModel):
     """How many jobs were taken from workers that are gone."""
 
     recovered: int
 
 
-def router(jobs: Jobs) -> APIRouter:
+def router(jobs: Jobs) -> Router:
     """The routes of the jobs."""
-    routes = APIRouter(prefix="/api/v1/jobs", tags=["jobs"])
+    routes = Router(prefix="/api/v1/jobs", tags=["jobs"])
 
     @routes.post("", status_code=201, responses=documented(404, 409, *WITH_BODY))
     async def create_job(order: JobOrder) -> JobAnswer:

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Self
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, Field
+from fastapi import Path, Query
+from pydantic import Field
 
-from kurabito.api.bodies import ShortText, StrictBody
+from kurabito.api.bodies import LazyModel, ShortText, StrictBody
 from kurabito.api.library.scan_tasks import ScanTaskAnswer
 from kurabito.api.paging import PAGE_BEFORE, IdCursor, Limit, PageAnswer
 from kurabito.library.files import LibraryFile
@@ -23,6 +23,7 @@ from kurabito.protocol.leased.placements import PlacementMode
 from kurabito.runtime.errors import TaskNotFound
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 LibraryId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the library's id")]
 Interval = Annotated[
@@ -97,7 +98,7 @@ class LibraryChange(StrictBody):
     writes_posters: bool = Field(default_factory=bool, description=_POSTERS)
 
 
-class LibraryAnswer(BaseModel):
+class LibraryAnswer(LazyModel):
     """A library. Times are UTC."""
 
     id: int
@@ -151,7 +152,7 @@ class LibraryAnswer(BaseModel):
         )
 
 
-class FileAnswer(BaseModel):
+class FileAnswer(LazyModel):
     """A file as the last scan and hash knew it."""
 
     id: int
@@ -179,13 +180,13 @@ class FileAnswer(BaseModel):
         )
 
 
-class RemovalAccepted(BaseModel):
+class RemovalAccepted(LazyModel):
     """A removal that was asked for; one that is under way already is the answer to a second request."""
 
     task_id: UUID
 
 
-class ScanAccepted(BaseModel):
+class ScanAccepted(LazyModel):
     """A scan that was asked for; one that waits or runs already is the answer to a second request."""
 
     task_id: UUID
@@ -194,9 +195,9 @@ class ScanAccepted(BaseModel):
 
 def router(
     libraries: LibraryService, removal: LibraryRemoval, scans: ScanQueueService, reports: LibraryReports
-) -> APIRouter:
+) -> Router:
     """The routes of the libraries."""
-    routes = APIRouter(prefix="/api/v1/libraries", tags=["libraries"])
+    routes = Router(prefix="/api/v1/libraries", tags=["libraries"])
 
     @routes.post("", status_code=201, responses=documented(409, *WITH_BODY))
     async def create_library(order: LibraryOrder) -> LibraryAnswer:
@@ -240,7 +241,7 @@ def router(
     return routes
 
 
-def _contents(routes: APIRouter, libraries: LibraryService, scans: ScanQueueService) -> None:
+def _contents(routes: Router, libraries: LibraryService, scans: ScanQueueService) -> None:
     """The routes of what is in a library: its files, and the scans that find them."""
 
     @routes.get("/{library_id}/files", responses=documented(404, 422))

@@ -6,25 +6,26 @@ from datetime import datetime
 from typing import Annotated, Self
 from uuid import UUID
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from fastapi import Query
+from pydantic import Field
 
-from kurabito.api.bodies import TaskId
+from kurabito.api.bodies import LazyModel, TaskId
 from kurabito.library.scans.queue import ScanQueueService, ScanTask, TaskStatus
 from kurabito.runtime.errors import TaskNotFound
 from kurabito.runtime.paging import MAX_PAGE
 from kurabito.runtime.tasks.intake import parse_id
 from kurabito.site.errors import documented
+from kurabito.site.routing import Router
 
 
-class ScanProgressAnswer(BaseModel):
+class ScanProgressAnswer(LazyModel):
     """How far a scan is. A path is one entry of a folder."""
 
     scanned_paths: int
     total_paths: int
 
 
-class ScanResultAnswer(BaseModel):
+class ScanResultAnswer(LazyModel):
     """What a scan found."""
 
     added_count: int
@@ -32,14 +33,14 @@ class ScanResultAnswer(BaseModel):
     failed_scrape_count: int = Field(description="new folders without a match")
 
 
-class LeftOutAnswer(BaseModel):
+class LeftOutAnswer(LazyModel):
     """What a scan could not look at. Nothing that was not seen is taken for missing then."""
 
     count: int = Field(description="how many folders and files")
     message: str | None = Field(description="the first few of them, why, and what to do, in English")
 
 
-class ScanTaskAnswer(BaseModel):
+class ScanTaskAnswer(LazyModel):
     """A scan at one moment. Times are UTC."""
 
     id: UUID
@@ -78,7 +79,7 @@ class ScanTaskAnswer(BaseModel):
         )
 
 
-class ScanQueueAnswer(BaseModel):
+class ScanQueueAnswer(LazyModel):
     """The scans of the last 24 hours, each in one place."""
 
     pending: list[ScanTaskAnswer] = Field(description="the next one first")
@@ -86,9 +87,9 @@ class ScanQueueAnswer(BaseModel):
     history: list[ScanTaskAnswer] = Field(description="what is over, the newest first")
 
 
-def router(scans: ScanQueueService) -> APIRouter:
+def router(scans: ScanQueueService) -> Router:
     """The routes of the scan queue."""
-    routes = APIRouter(prefix="/api/v1/scan-tasks", tags=["libraries"])
+    routes = Router(prefix="/api/v1/scan-tasks", tags=["libraries"])
 
     @routes.get("", responses=documented(422))
     async def list_scan_tasks(

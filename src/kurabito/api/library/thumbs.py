@@ -6,15 +6,16 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, Self
 
-from fastapi import APIRouter, Header, Path, Response
+from fastapi import Header, Path, Response
 from fastapi.responses import FileResponse
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 
-from kurabito.api.bodies import WHOLE, StrictBody
+from kurabito.api.bodies import WHOLE, LazyModel, StrictBody
 from kurabito.protocol.enums import CleanupStatus, MediaType, ThumbnailFormat, ThumbnailStatus
 from kurabito.protocol.leased.thumbnails import LARGEST, SMALLEST
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, ErrorDetail, documented
+from kurabito.site.routing import Router
 from kurabito.thumbnails.admission import MOST_AT_ONCE, Answer, Thumbnail, ThumbnailRefused, Thumbnails
 from kurabito.thumbnails.cleanup import GROUP_PATTERN, Cleanups, GroupCleanup
 from kurabito.thumbnails.file_server import Pictures
@@ -45,7 +46,7 @@ class ThumbnailOrder(StrictBody):
         return self
 
 
-class ThumbnailAnswer(BaseModel):
+class ThumbnailAnswer(LazyModel):
     """A thumbnail at one moment. Times are UTC."""
 
     key: str = Field(description="stands for this one picture for ever; a file that changed has another")
@@ -72,7 +73,7 @@ class ThumbnailAnswer(BaseModel):
         return cls(**{name: getattr(thumbnail, name) for name in cls.model_fields})
 
 
-class ThumbnailItem(BaseModel):
+class ThumbnailItem(LazyModel):
     """The result for one of many files."""
 
     file_id: int
@@ -90,7 +91,7 @@ class ThumbnailItem(BaseModel):
         return cls(file_id=answer.file_id, status=answer.status, key=answer.key, error=error if failed else None)
 
 
-class ThumbnailItems(BaseModel):
+class ThumbnailItems(LazyModel):
     """An answer for each file, in the order in which they were asked for."""
 
     items: list[ThumbnailItem]
@@ -102,7 +103,7 @@ class CleanupOrder(StrictBody):
     group_key: str = Field(pattern=f"^({GROUP_PATTERN})$", description="as a thumbnail or a group of duplicates has it")
 
 
-class CleanupAnswer(BaseModel):
+class CleanupAnswer(LazyModel):
     """The removal of a group's thumbnails. Times are UTC."""
 
     id: int
@@ -119,7 +120,7 @@ class CleanupAnswer(BaseModel):
         return cls(**{name: getattr(cleanup, name) for name in cls.model_fields})
 
 
-class ThumbnailMetricsAnswer(BaseModel):
+class ThumbnailMetricsAnswer(LazyModel):
     """How the thumbnails are doing."""
 
     depth: int = Field(description="how many wait to be drawn")
@@ -138,9 +139,9 @@ def router(
     pictures: Pictures,
     cleanups: Cleanups,
     measure: Callable[[], Awaitable[ThumbnailMetrics]],
-) -> APIRouter:
+) -> Router:
     """The routes of the thumbnails."""
-    routes = APIRouter(prefix="/api/v1/thumbs", tags=["thumbnails"])
+    routes = Router(prefix="/api/v1/thumbs", tags=["thumbnails"])
     described: dict[int | str, dict[str, Any]] = {
         200: {"content": {"image/*": {"schema": {"type": "string", "format": "binary"}}}, "description": "The picture"},
         304: {"description": "You have it already"},

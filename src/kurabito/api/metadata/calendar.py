@@ -6,10 +6,10 @@ from datetime import date, datetime
 from typing import Annotated, Self
 from uuid import UUID
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from fastapi import Query
+from pydantic import Field
 
-from kurabito.api.bodies import WHOLE, StrictBody
+from kurabito.api.bodies import WHOLE, LazyModel, StrictBody
 from kurabito.api.following.catalog import SeriesAnswer
 from kurabito.catalog.follow import FollowFromMetadata
 from kurabito.metadata import CalendarService
@@ -17,9 +17,10 @@ from kurabito.metadata.calendar import SeasonStart
 from kurabito.metadata.records import Metadata, RecordKind, TmdbKind
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 
-class CalendarItem(BaseModel):
+class CalendarItem(LazyModel):
     """A show or a film of the calendar."""
 
     metadata_id: int | None = Field(description="its record; null while it has none")
@@ -59,14 +60,14 @@ class CalendarItem(BaseModel):
 _FROM_DETAILS = tuple(name for name in CalendarItem.model_fields if name != "metadata_id")
 
 
-class CalendarDay(BaseModel):
+class CalendarDay(LazyModel):
     """What is on, or began, on one weekday."""
 
     weekday: int = Field(ge=1, le=7, description="1 is Monday")
     items: list[CalendarItem]
 
 
-class CalendarAnswer(BaseModel):
+class CalendarAnswer(LazyModel):
     """A week, or a season by weekday."""
 
     season: str | None = Field(description="year and first month of the season; null for this week")
@@ -74,7 +75,7 @@ class CalendarAnswer(BaseModel):
     days: list[CalendarDay]
 
 
-class RefreshAccepted(BaseModel):
+class RefreshAccepted(LazyModel):
     """A refresh that was asked for; one that waits or runs already is the answer to a second request."""
 
     task_id: UUID
@@ -92,9 +93,9 @@ class FollowEntry(StrictBody):
     bgm_id: Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE] = Field(description="its id of bgm.tv")
 
 
-def router(calendar: CalendarService, entries: FollowFromMetadata) -> APIRouter:
+def router(calendar: CalendarService, entries: FollowFromMetadata) -> Router:
     """The routes of the calendar."""
-    routes = APIRouter(prefix="/api/v1/calendar", tags=["metadata"])
+    routes = Router(prefix="/api/v1/calendar", tags=["metadata"])
 
     @routes.get("", responses=documented(422))
     async def get_calendar(

@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Annotated, Final, Literal, Self
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, Field
+from fastapi import Path, Query
+from pydantic import Field
 
-from kurabito.api.bodies import WHOLE, StrictBody
+from kurabito.api.bodies import WHOLE, LazyModel, StrictBody
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchedBy, MatchReason, MatchState
 from kurabito.catalog.matching.service import Matches
@@ -17,6 +17,7 @@ from kurabito.catalog.states import SeriesKind
 from kurabito.metadata.records import RecordKind, TmdbKind
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 MatchId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the id of the folder's match")]
 
@@ -41,7 +42,7 @@ class NoChoice(StrictBody):
     none: Literal[True]
 
 
-class MatchCandidateAnswer(BaseModel):
+class MatchCandidateAnswer(LazyModel):
     """What a folder may be about."""
 
     key: str = Field(description="give it as `choice`")
@@ -70,7 +71,7 @@ _FROM_DETAILS: Final = tuple(
 )
 
 
-class ReadingAnswer(BaseModel):
+class ReadingAnswer(LazyModel):
     """What the name of a folder was understood as."""
 
     names: list[str]
@@ -79,7 +80,7 @@ class ReadingAnswer(BaseModel):
     kind: SeriesKind | None = Field(description="null where nothing tells a film from a show")
 
 
-class MatchAnswer(BaseModel):
+class MatchAnswer(LazyModel):
     """A folder of a library, and what it is about. Times are UTC."""
 
     id: int
@@ -120,15 +121,15 @@ class MatchAnswer(BaseModel):
         )
 
 
-class LookAccepted(BaseModel):
+class LookAccepted(LazyModel):
     """The task that looks again; one that waits or runs already is the answer to a second request."""
 
     task_id: UUID
 
 
-def router(matches: Matches) -> APIRouter:
+def router(matches: Matches) -> Router:
     """The routes of the matches."""
-    routes = APIRouter(prefix="/api/v1/matches", tags=["metadata"])
+    routes = Router(prefix="/api/v1/matches", tags=["metadata"])
 
     @routes.get("", responses=documented(422))
     async def list_matches(

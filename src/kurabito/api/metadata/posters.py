@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Header, Path, Response
+from fastapi import Header, Path, Response
 from fastapi.responses import FileResponse
 
 from kurabito.metadata import PosterService
 from kurabito.site.errors import documented
+from kurabito.site.routing import Router
 
 # A name stands for one picture for ever, so a browser never asks twice. Not for shared caches.
 _FOR_EVER: Final = "private, max-age=31536000, immutable"
 
 
-def router(posters: PosterService) -> APIRouter:
+def router(posters: PosterService) -> Router:
     """The route of the posters."""
-    routes = APIRouter(tags=["metadata"])
+    routes = Router(tags=["metadata"])
     described: dict[int | str, dict[str, Any]] = {
         200: {"content": {"image/*": {"schema": {"type": "string", "format": "binary"}}}, "description": "The picture"},
         304: {"description": "You have it already"},

@@ -8,10 +8,10 @@ from dataclasses import asdict
 from datetime import date, datetime
 from typing import Annotated, Any, Self
 
-from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, Field
+from fastapi import Path, Query
+from pydantic import Field
 
-from kurabito.api.bodies import WHOLE, ShortText, StrictBody
+from kurabito.api.bodies import WHOLE, LazyModel, ShortText, StrictBody
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.errors import InvalidInput
 from kurabito.metadata import MetadataHandle, MetadataService, PosterService
@@ -24,6 +24,7 @@ from kurabito.metadata.records import Details, Metadata, RecordKind, TmdbKind
 from kurabito.metadata.runner import SYNC
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 MetadataId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the record's id")]
 ForeignId = Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
@@ -76,7 +77,7 @@ class MetadataChange(_Known):
     kind: Annotated[RecordKind, Field(strict=False)] = Field(default_factory=lambda: RecordKind.TV)
 
 
-class CandidateAnswer(BaseModel):
+class CandidateAnswer(LazyModel):
     """An entry of TMDB that may be the one."""
 
     tmdb_id: int
@@ -87,7 +88,7 @@ class CandidateAnswer(BaseModel):
     season: int | None
 
 
-class MetadataAnswer(BaseModel):
+class MetadataAnswer(LazyModel):
     """A record. Times are UTC."""
 
     id: int
@@ -131,17 +132,15 @@ class MetadataAnswer(BaseModel):
         )
 
 
-class SyncAccepted(BaseModel):
+class SyncAccepted(LazyModel):
     """A sync that was asked for."""
 
     task_type: str = Field(description="of the task that a sync is; `GET /tasks?task_type=` shows it")
 
 
-def router(
-    metadata: MetadataService, handle: MetadataHandle, sources: SourceHealths, posters: PosterService
-) -> APIRouter:
+def router(metadata: MetadataService, handle: MetadataHandle, sources: SourceHealths, posters: PosterService) -> Router:
     """The routes of the records."""
-    routes = APIRouter(prefix="/api/v1/metadata", tags=["metadata"])
+    routes = Router(prefix="/api/v1/metadata", tags=["metadata"])
 
     async def answers(records: Sequence[Metadata]) -> list[MetadataAnswer]:
         failing = await sources.failing()

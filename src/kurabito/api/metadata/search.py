@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Self
 
-from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, Field
+from fastapi import Path, Query
+from pydantic import Field
 
-from kurabito.api.bodies import WHOLE, ShortText, StrictBody
+from kurabito.api.bodies import WHOLE, LazyModel, ShortText, StrictBody
 from kurabito.api.metadata.matches import MatchAnswer
 from kurabito.catalog.matching.service import Matches
 from kurabito.metadata.records import RecordKind, TmdbKind
 from kurabito.metadata.search import FoundTitle, MetadataSearch, SearchSource
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 Key = Annotated[
     str, Field(min_length=1, max_length=100, pattern=r"^[^\x00]*$", description="the `key` of a found title")
@@ -21,7 +22,7 @@ Key = Annotated[
 MatchIds = Annotated[list[Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]], Field(min_length=1, max_length=200)]
 
 
-class FoundTitleAnswer(BaseModel):
+class FoundTitleAnswer(LazyModel):
     """A show or a film that was found."""
 
     key: str = Field(description="give it as `key` to choose it")
@@ -49,14 +50,14 @@ _FROM_DETAILS: Final = tuple(
 )
 
 
-class FailedSource(BaseModel):
+class FailedSource(LazyModel):
     """A source that did not answer."""
 
     source: SearchSource
     problem: str
 
 
-class FoundAnswer(BaseModel):
+class FoundAnswer(LazyModel):
     """What was found, the surest first."""
 
     items: list[FoundTitleAnswer]
@@ -76,16 +77,16 @@ class RecordOfSeries(StrictBody):
     key: Key
 
 
-class SeriesRecordAnswer(BaseModel):
+class SeriesRecordAnswer(LazyModel):
     """The record that a series has now."""
 
     series_id: int
     metadata_id: int
 
 
-def router(search: MetadataSearch, matches: Matches) -> APIRouter:
+def router(search: MetadataSearch, matches: Matches) -> Router:
     """The routes of search and correction."""
-    routes = APIRouter(prefix="/api/v1", tags=["metadata"])
+    routes = Router(prefix="/api/v1", tags=["metadata"])
 
     @routes.get("/metadata/search", responses=documented(422))
     async def search_metadata(

@@ -6,15 +6,16 @@ from datetime import datetime
 from typing import Self
 from uuid import UUID
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from kurabito.api.bodies import LazyModel
 from kurabito.metadata.health import MetadataSource, SourceFailure, SourceHealth, SourceHealths, SourceState
 from kurabito.metadata.sources.index import IndexImport, IndexOrigin, IndexUpdates
 from kurabito.site.errors import documented
+from kurabito.site.routing import Router
 
 
-class SourceAnswer(BaseModel):
+class SourceAnswer(LazyModel):
     """How one source is. Times are UTC."""
 
     source: MetadataSource
@@ -38,7 +39,7 @@ class SourceAnswer(BaseModel):
         )
 
 
-class IndexAnswer(BaseModel):
+class IndexAnswer(LazyModel):
     """The import that the offline index is from."""
 
     imported_at: datetime
@@ -58,22 +59,22 @@ class IndexAnswer(BaseModel):
         )
 
 
-class SourcesAnswer(BaseModel):
+class SourcesAnswer(LazyModel):
     """Every source."""
 
     sources: list[SourceAnswer]
     index: IndexAnswer | None = Field(description="null while no index was imported")
 
 
-class IndexUpdateAccepted(BaseModel):
+class IndexUpdateAccepted(LazyModel):
     """An update that was asked for; one that waits or runs already is the answer to a second request."""
 
     task_id: UUID
 
 
-def router(sources: SourceHealths, index: IndexUpdates) -> APIRouter:
+def router(sources: SourceHealths, index: IndexUpdates) -> Router:
     """The routes of the sources."""
-    routes = APIRouter(prefix="/api/v1/metadata", tags=["metadata"])
+    routes = Router(prefix="/api/v1/metadata", tags=["metadata"])
 
     @routes.get("/sources", responses=documented())
     async def list_metadata_sources() -> SourcesAnswer:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Self
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from kurabito.api.bodies import LazyModel
 from kurabito.api.metadata.records import MetadataId
 from kurabito.metadata.episodes import KnownEpisode
 from kurabito.metadata.stories.service import RecordStory, StoryService
 from kurabito.site.errors import documented
+from kurabito.site.routing import Router
 
 
-class KnownEpisodeAnswer(BaseModel):
+class KnownEpisodeAnswer(LazyModel):
     """An episode."""
 
     number: float = Field(description="in the record, from 1")
@@ -32,7 +33,7 @@ class KnownEpisodeAnswer(BaseModel):
         )
 
 
-class StoryAnswer(BaseModel):
+class StoryAnswer(LazyModel):
     """What is told of a record. Times are UTC."""
 
     summaries: dict[str, str] = Field(description="by language: ja, en, zh-Hans, zh-Hant")
@@ -52,9 +53,9 @@ class StoryAnswer(BaseModel):
         )
 
 
-def router(stories: StoryService) -> APIRouter:
+def router(stories: StoryService) -> Router:
     """The route of what is told."""
-    routes = APIRouter(prefix="/api/v1/metadata", tags=["metadata"])
+    routes = Router(prefix="/api/v1/metadata", tags=["metadata"])
 
     @routes.get("/{metadata_id}/story", responses=documented(404, 422))
     async def get_story(metadata_id: MetadataId) -> StoryAnswer:

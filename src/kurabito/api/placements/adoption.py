@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated, Self
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from fastapi import Query
+from pydantic import Field
 
+from kurabito.api.bodies import LazyModel
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.api.reasons import WhyAnswer, in_english
 from kurabito.placements.adoption.service import Adoptions
 from kurabito.placements.adoption.store import UnadoptedFile
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import documented
+from kurabito.site.routing import Router
 
 LibraryFilter = Annotated[int | None, Query(ge=1, le=BIGGEST_ID, description="only those of this library")]
 
 
-class UnadoptedAnswer(BaseModel):
+class UnadoptedAnswer(LazyModel):
     """A video of a library that no episode has."""
 
     file_id: int
@@ -41,9 +43,9 @@ class UnadoptedAnswer(BaseModel):
         )
 
 
-def router(adoptions: Adoptions) -> APIRouter:
+def router(adoptions: Adoptions) -> Router:
     """The routes of adoption."""
-    routes = APIRouter(prefix="/api/v1/adoption", tags=["libraries"])
+    routes = Router(prefix="/api/v1/adoption", tags=["libraries"])
 
     @routes.get("/unadopted", responses=documented(404, 422))
     async def list_unadopted(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Self
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from kurabito.api.bodies import StrictBody
+from kurabito.api.bodies import LazyModel, StrictBody
 from kurabito.api.following.catalog import GivenId
 from kurabito.api.reasons import WhyAnswer
 from kurabito.placements.adoption.reading import HadEpisode
@@ -15,6 +14,7 @@ from kurabito.placements.imports.model import ImportedFile, ImportOrder, ImportP
 from kurabito.placements.imports.service import Imports
 from kurabito.placements.plans.model import FileAction
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 from kurabito.titles import ReleaseKind
 
 EpisodeNumber = Annotated[float, Field(ge=0, le=100_000)]
@@ -39,7 +39,7 @@ class ImportBody(StrictBody):
         )
 
 
-class ImportEpisode(BaseModel):
+class ImportEpisode(LazyModel):
     """An episode that a file has."""
 
     kind: str
@@ -50,7 +50,7 @@ class ImportEpisode(BaseModel):
         return cls(kind=episode.kind, number=episode.number)
 
 
-class ImportFileAnswer(BaseModel):
+class ImportFileAnswer(LazyModel):
     """What becomes of one file."""
 
     path: str
@@ -72,7 +72,7 @@ class ImportFileAnswer(BaseModel):
         )
 
 
-class ImportAnswer(BaseModel):
+class ImportAnswer(LazyModel):
     """What would be done, or was."""
 
     place: ImportPlace
@@ -94,9 +94,9 @@ class ImportAnswer(BaseModel):
         )
 
 
-def router(imports: Imports) -> APIRouter:
+def router(imports: Imports) -> Router:
     """The route of the imports."""
-    routes = APIRouter(prefix="/api/v1/imports", tags=["downloads"])
+    routes = Router(prefix="/api/v1/imports", tags=["downloads"])
 
     @routes.post("", responses=documented(404, 409, *WITH_BODY))
     async def import_files(body: ImportBody) -> ImportAnswer:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from fastapi import APIRouter, Path
-from pydantic import BaseModel, Field, SecretStr
+from fastapi import Path
+from pydantic import Field, SecretStr
 
-from kurabito.api.bodies import ShortText, StrictBody
+from kurabito.api.bodies import LazyModel, ShortText, StrictBody
 from kurabito.api.paging import PageAnswer
 from kurabito.media_servers.model import (
     LONGEST_TOKEN,
@@ -22,6 +22,7 @@ from kurabito.media_servers.service import MediaServers, MediaServerTest
 from kurabito.modules.path_maps import PathMap
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 ServerId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the media server's id")]
 ServerUrl = Annotated[str, Field(min_length=1, max_length=LONGEST_URL)]
@@ -64,7 +65,7 @@ class MediaServerChange(StrictBody):
     is_enabled: bool = Field(default_factory=bool)
 
 
-class MediaServerAnswer(BaseModel):
+class MediaServerAnswer(LazyModel):
     """A media server, without its token. Times are UTC."""
 
     id: int
@@ -105,7 +106,7 @@ class MediaServerAnswer(BaseModel):
         )
 
 
-class MediaServerTestAnswer(BaseModel):
+class MediaServerTestAnswer(LazyModel):
     """What came of asking a media server whether it hears us."""
 
     is_good: bool
@@ -136,9 +137,9 @@ def _settings(body: MediaServerOrder | MediaServerChange) -> dict[str, Any]:
     return named
 
 
-def router(servers: MediaServers) -> APIRouter:
+def router(servers: MediaServers) -> Router:
     """The routes of the media servers."""
-    routes = APIRouter(prefix="/api/v1/media-servers", tags=["placements"])
+    routes = Router(prefix="/api/v1/media-servers", tags=["placements"])
 
     @routes.get("", responses=documented())
     async def list_media_servers() -> PageAnswer[MediaServerAnswer]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import Annotated, Self
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from kurabito.api.bodies import StrictBody
+from kurabito.api.bodies import LazyModel, StrictBody
 from kurabito.api.library.libraries import LibraryId
 from kurabito.placements.library_naming import LibraryNaming, NamePreview
 from kurabito.placements.naming.numbering import NumberingScheme
@@ -16,6 +15,7 @@ from kurabito.placements.naming.presets import PRESETS, ExtrasChoice, NamingSett
 from kurabito.placements.naming.sidecars import SubtitleStyle
 from kurabito.placements.naming.template import LONGEST_TEMPLATE
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 TemplateText = Annotated[str, Field(max_length=LONGEST_TEMPLATE, pattern=r"^[^\x00]*$")]
 
@@ -39,7 +39,7 @@ class NamingOrder(StrictBody):
         return replace(PRESETS[self.preset], **given)
 
 
-class NamingAnswer(BaseModel):
+class NamingAnswer(LazyModel):
     """How a library names its files."""
 
     series_folder: str
@@ -56,7 +56,7 @@ class NamingAnswer(BaseModel):
         return cls(**asdict(naming))
 
 
-class NamePreviewAnswer(BaseModel):
+class NamePreviewAnswer(LazyModel):
     """An example, and what it would be called."""
 
     title: str | None
@@ -83,15 +83,15 @@ class NamePreviewAnswer(BaseModel):
         )
 
 
-class NamePreviewsAnswer(BaseModel):
+class NamePreviewsAnswer(LazyModel):
     """What ten examples would be called."""
 
     items: list[NamePreviewAnswer]
 
 
-def router(naming: LibraryNaming) -> APIRouter:
+def router(naming: LibraryNaming) -> Router:
     """The routes of naming."""
-    routes = APIRouter(prefix="/api/v1", tags=["filing"])
+    routes = Router(prefix="/api/v1", tags=["filing"])
 
     @routes.post("/naming/preview", responses=documented(*WITH_BODY))
     async def preview_naming(order: NamingOrder) -> NamePreviewsAnswer:

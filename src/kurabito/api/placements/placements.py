@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import Path, Query
+from pydantic import ConfigDict, Field
 
-from kurabito.api.bodies import StrictBody
+from kurabito.api.bodies import LazyModel, StrictBody
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.placements.filing.service import PlacementChoice, Placements
 from kurabito.placements.filing.store import Placement
@@ -17,13 +17,14 @@ from kurabito.protocol.leased.placements import PlacedBy, PlacementMode
 from kurabito.protocol.leased.retries import FilingStatus
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 PlacementId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the placement's id")]
 DownloadId = Annotated[int | None, Query(ge=1, le=BIGGEST_ID, description="only those of this download")]
 StatusFilter = Annotated[FilingStatus | None, Query(description="only those in this state")]
 
 
-class PlacementAnswer(BaseModel):
+class PlacementAnswer(LazyModel):
     """A file on its way into a library, or there. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -60,9 +61,9 @@ class PlacementResolution(StrictBody):
     )
 
 
-def router(placements: Placements) -> APIRouter:
+def router(placements: Placements) -> Router:
     """The routes of the placements."""
-    routes = APIRouter(prefix="/api/v1/placements", tags=["downloads"])
+    routes = Router(prefix="/api/v1/placements", tags=["downloads"])
 
     @routes.get("", responses=documented(422))
     async def list_placements(

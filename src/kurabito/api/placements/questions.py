@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from fastapi import APIRouter, Path
-from pydantic import BaseModel, Field
+from fastapi import Path
+from pydantic import Field
 
-from kurabito.api.bodies import StrictBody
+from kurabito.api.bodies import LazyModel, StrictBody
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.api.reasons import WhyAnswer
 from kurabito.placements.filing.answers import AnswerChoice, SaidAnswer
@@ -16,6 +16,7 @@ from kurabito.placements.filing.questions import FileQuestion, FileQuestions
 from kurabito.placements.plans.model import WorkKind
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 QuestionId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the question's id")]
 Season = Annotated[int, Field(ge=0, le=999)]
@@ -54,7 +55,7 @@ class FileAnswerBody(StrictBody):
         )
 
 
-class FileQuestionAnswer(BaseModel):
+class FileQuestionAnswer(LazyModel):
     """A question about a file, or with no path about all files of a download. Times are UTC."""
 
     id: int
@@ -86,9 +87,9 @@ class FileQuestionAnswer(BaseModel):
         )
 
 
-def router(questions: FileQuestions) -> APIRouter:
+def router(questions: FileQuestions) -> Router:
     """The routes of questions about files."""
-    routes = APIRouter(prefix="/api/v1/placements/questions", tags=["filing"])
+    routes = Router(prefix="/api/v1/placements/questions", tags=["filing"])
 
     @routes.get("", responses=documented(422))
     async def list_file_questions(limit: Limit = 50, cursor: IdCursor = None) -> PageAnswer[FileQuestionAnswer]:

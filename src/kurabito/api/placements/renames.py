@@ -5,26 +5,28 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from fastapi import APIRouter, Path
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import Path
+from pydantic import ConfigDict, Field
 
+from kurabito.api.bodies import LazyModel
 from kurabito.api.library.libraries import LibraryId
 from kurabito.api.placements.naming import NamingOrder
 from kurabito.placements.renames.service import RenamePreview, Renames, Renaming
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 RenamingId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the renaming's id")]
 
 
-class RenameAnswer(BaseModel):
+class RenameAnswer(LazyModel):
     """A file that would be called otherwise; paths are below the library's folder."""
 
     path: str
     target: str
 
 
-class RenamePreviewAnswer(BaseModel):
+class RenamePreviewAnswer(LazyModel):
     """What would be renamed, all of it, in the order in which it is done."""
 
     renames: list[RenameAnswer]
@@ -44,7 +46,7 @@ class RenamePreviewAnswer(BaseModel):
         )
 
 
-class RenamingAnswer(BaseModel):
+class RenamingAnswer(LazyModel):
     """Renames that were ordered together. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -62,15 +64,15 @@ class RenamingAnswer(BaseModel):
         return cls.model_validate(renaming)
 
 
-class RenamingsAnswer(BaseModel):
+class RenamingsAnswer(LazyModel):
     """The last renames of a library."""
 
     items: list[RenamingAnswer]
 
 
-def router(renames: Renames) -> APIRouter:
+def router(renames: Renames) -> Router:
     """The routes of renames."""
-    routes = APIRouter(prefix="/api/v1", tags=["filing"])
+    routes = Router(prefix="/api/v1", tags=["filing"])
 
     @routes.post("/libraries/{library_id}/renames/preview", responses=documented(404, *WITH_BODY))
     async def preview_renames(library_id: LibraryId, order: NamingOrder | None = None) -> RenamePreviewAnswer:

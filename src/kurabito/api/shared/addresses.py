@@ -5,16 +5,18 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Self
 
-from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import Request
+from pydantic import ConfigDict, Field
 
 from kurabito.access import NewSharedAddress, SharedAddresses
+from kurabito.api.bodies import LazyModel
 from kurabito.api.paging import PageAnswer
 from kurabito.api.system.keys import KEY_NAME
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 
-class SharedAddressRequest(BaseModel):
+class SharedAddressRequest(LazyModel):
     """An address to make."""
 
     model_config = ConfigDict(extra="forbid")
@@ -22,7 +24,7 @@ class SharedAddressRequest(BaseModel):
     name: str = Field(description="what its owner will recognise it by", examples=["phone"], json_schema_extra=KEY_NAME)
 
 
-class SharedAddressAnswer(BaseModel):
+class SharedAddressAnswer(LazyModel):
     """An address without its secret part. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -35,7 +37,7 @@ class SharedAddressAnswer(BaseModel):
     revoked_at: datetime | None = Field(description="since when it is refused; null while it is good")
 
 
-class NewSharedAddressAnswer(BaseModel):
+class NewSharedAddressAnswer(LazyModel):
     """An address in the moment it is made or renewed."""
 
     address: SharedAddressAnswer
@@ -48,9 +50,9 @@ class NewSharedAddressAnswer(BaseModel):
         return cls(address=address, calendar_url=site + new.calendar_path, arrivals_url=site + new.arrivals_path)
 
 
-def router(addresses: SharedAddresses) -> APIRouter:
+def router(addresses: SharedAddresses) -> Router:
     """The routes of the shared addresses."""
-    routes = APIRouter(prefix="/api/v1/shared-addresses", tags=["shared addresses"])
+    routes = Router(prefix="/api/v1/shared-addresses", tags=["shared addresses"])
 
     @routes.get("", responses=documented())
     async def list_shared_addresses() -> PageAnswer[SharedAddressAnswer]:

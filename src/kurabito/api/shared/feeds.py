@@ -6,7 +6,7 @@ from datetime import timedelta
 from importlib.metadata import version
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import Path, Query, Request, Response
 
 from kurabito.access import LoginLimit, SharedAddresses
 from kurabito.access.errors import GuessedTooOften, SharedAddressNotFound
@@ -17,6 +17,7 @@ from kurabito.downloads.history.entry import HistoryFilter, HistoryKind
 from kurabito.downloads.history.service import History
 from kurabito.site.addresses import one_client
 from kurabito.site.errors import documented
+from kurabito.site.routing import Router
 
 _ITEMS: Final = 100
 _KINDS: Final = (HistoryKind.PLACED, HistoryKind.UPGRADED)
@@ -43,9 +44,9 @@ class _Guard:
         raise SharedAddressNotFound("this address is not good, or not any more; make a new one on the page History")
 
 
-def router(addresses: SharedAddresses, airings: Airings, history: History) -> APIRouter:
+def router(addresses: SharedAddresses, airings: Airings, history: History) -> Router:
     """The two feeds."""
-    routes = APIRouter(tags=["shared addresses"])
+    routes = Router(tags=["shared addresses"])
     guard = _Guard(addresses)
 
     @routes.get(CALENDAR_PATH, responses=documented(404, 422), response_class=Response)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Self
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from kurabito.api.bodies import LazyModel
 from kurabito.attention import ActionId, AttentionAction, AttentionCode, Fact, Severity
 from kurabito.maintenance.notices import Notice, NoticeBoard
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 
-class ActionAnswer(BaseModel):
+class ActionAnswer(LazyModel):
     """What helps."""
 
     id: ActionId
@@ -24,7 +25,7 @@ class ActionAnswer(BaseModel):
         return cls(id=action.id, target=action.target)
 
 
-class AttentionAnswer(BaseModel):
+class AttentionAnswer(LazyModel):
     """One thing that needs a person. Times are UTC."""
 
     code: AttentionCode = Field(description="stable; what an interface translates")
@@ -49,22 +50,22 @@ class AttentionAnswer(BaseModel):
         )
 
 
-class AttentionPage(BaseModel):
+class AttentionPage(LazyModel):
     """The gravest first. One page has them all."""
 
     items: list[AttentionAnswer]
     next_cursor: None = None
 
 
-class HiddenChange(BaseModel):
+class HiddenChange(LazyModel):
     """Whether it is hidden until it changes."""
 
     is_hidden: bool
 
 
-def router(board: NoticeBoard) -> APIRouter:
+def router(board: NoticeBoard) -> Router:
     """The routes of the list of attention."""
-    routes = APIRouter(prefix="/api/v1", tags=["system"])
+    routes = Router(prefix="/api/v1", tags=["system"])
 
     @routes.get("/attention", responses=documented())
     async def get_attention() -> AttentionPage:

@@ -6,12 +6,12 @@ import asyncio
 from importlib.metadata import version
 from typing import Final, Protocol
 
-from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 
 from kurabito import logs
 from kurabito.attention import Attention, Severity
 from kurabito.site.errors import documented, error_body
+from kurabito.site.routing import Router
 
 log = logs.get_logger(__name__)
 
@@ -26,9 +26,9 @@ class Reachable(Protocol):
         ...
 
 
-def router(queue: Reachable, *, database: str, attention: Attention) -> APIRouter:
+def router(queue: Reachable, *, database: str, attention: Attention) -> Router:
     """The health route for one queue; `attention` has what else this process cannot work without."""
-    routes = APIRouter()
+    routes = Router()
     healthy = {"status": "ok", "version": version("kurabito"), "database": database}
 
     @routes.get("/health", tags=["system"], responses=documented())

@@ -5,13 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Final, Self
 
-from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from fastapi import Depends, Request
+from pydantic import ConfigDict, Field, JsonValue
 
 from kurabito.access import ApiKey, Keys, NewKey, Principal, Scope
 from kurabito.access.errors import ScopeMissing
+from kurabito.api.bodies import LazyModel
 from kurabito.api.paging import PageAnswer
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 # The store checks these and says in words what is wrong; they stand here for those who read the OpenAPI document.
 KEY_NAME: Final[dict[str, JsonValue]] = {
@@ -22,7 +24,7 @@ KEY_NAME: Final[dict[str, JsonValue]] = {
 _SCOPES: Final[dict[str, JsonValue]] = {"minItems": 1}
 
 
-class KeyRequest(BaseModel):
+class KeyRequest(LazyModel):
     """A key to create."""
 
     model_config = ConfigDict(extra="forbid")
@@ -33,7 +35,7 @@ class KeyRequest(BaseModel):
     scopes: list[Scope] = Field(description="what it may do; write includes read", json_schema_extra=_SCOPES)
 
 
-class KeyAnswer(BaseModel):
+class KeyAnswer(LazyModel):
     """A key without its secret. Times are UTC."""
 
     id: str
@@ -55,7 +57,7 @@ class KeyAnswer(BaseModel):
         )
 
 
-class NewKeyAnswer(BaseModel):
+class NewKeyAnswer(LazyModel):
     """A key in the moment it is made."""
 
     key: KeyAnswer
@@ -74,9 +76,9 @@ def _asking(request: Request) -> Principal:
 Asking = Annotated[Principal, Depends(_asking)]
 
 
-def router(keys: Keys) -> APIRouter:
+def router(keys: Keys) -> Router:
     """The routes of the keys."""
-    routes = APIRouter(prefix="/api/v1/keys", tags=["access"])
+    routes = Router(prefix="/api/v1/keys", tags=["access"])
 
     @routes.get("", responses=documented())
     async def list_keys() -> PageAnswer[KeyAnswer]:

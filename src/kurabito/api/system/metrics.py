@@ -6,13 +6,14 @@ from collections.abc import Callable
 from datetime import datetime
 from importlib.metadata import version
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from kurabito.api.system.meters import HttpMeter, QueueDepth, TaskMeter
 from kurabito.api.system.prometheus import CONTENT_TYPE, gauge
 from kurabito.clock import Clock, SystemClock
 from kurabito.runtime import Queue
 from kurabito.site.errors import documented
+from kurabito.site.routing import Router
 
 
 def router(
@@ -23,9 +24,9 @@ def router(
     started: datetime,
     live_clients: Callable[[], int],
     clock: Clock | None = None,
-) -> APIRouter:
+) -> Router:
     """The route that Prometheus asks."""
-    routes = APIRouter(tags=["system"])
+    routes = Router(tags=["system"])
     depth = QueueDepth(queue, clock or SystemClock())
 
     @routes.get(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime, time
 from typing import Annotated, Any, Literal, Self
 
-from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, Field, SecretStr
+from fastapi import Path, Query
+from pydantic import Field, SecretStr
 
-from kurabito.api.bodies import ShortText, StrictBody
+from kurabito.api.bodies import LazyModel, ShortText, StrictBody
 from kurabito.api.paging import PageAnswer
 from kurabito.notifications.events import NotificationKind
 from kurabito.notifications.model import (
@@ -25,6 +25,7 @@ from kurabito.notifications.model import (
 from kurabito.notifications.service import DestinationTest, Notifications
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 DestinationId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the destination's id")]
 SecretUrl = Annotated[SecretStr, Field(min_length=1, max_length=LONGEST_URL)]
@@ -73,7 +74,7 @@ class DestinationChange(StrictBody):
     is_enabled: bool = Field(default_factory=bool)
 
 
-class DestinationAnswer(BaseModel):
+class DestinationAnswer(LazyModel):
     """A destination, without its address and token. Times are UTC."""
 
     id: int
@@ -119,7 +120,7 @@ class DestinationAnswer(BaseModel):
         )
 
 
-class DestinationTestAnswer(BaseModel):
+class DestinationTestAnswer(LazyModel):
     """What came of a test message."""
 
     is_good: bool
@@ -138,7 +139,7 @@ class DestinationTestAnswer(BaseModel):
         )
 
 
-class DeliveryAnswer(BaseModel):
+class DeliveryAnswer(LazyModel):
     """One message, and what became of it. Times are UTC."""
 
     id: int
@@ -170,9 +171,9 @@ def _settings(body: DestinationOrder | DestinationChange) -> dict[str, Any]:
     return named
 
 
-def router(notifications: Notifications) -> APIRouter:
+def router(notifications: Notifications) -> Router:
     """The routes of notifications."""
-    routes = APIRouter(prefix="/api/v1/notifications", tags=["system"])
+    routes = Router(prefix="/api/v1/notifications", tags=["system"])
 
     @routes.get("", responses=documented())
     async def list_notification_destinations() -> PageAnswer[DestinationAnswer]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Self
 
-from fastapi import APIRouter, Response
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import Response
+from pydantic import ConfigDict, Field
 
+from kurabito.api.bodies import LazyModel
 from kurabito.api.paging import PageAnswer
 from kurabito.settings import Origin, Settings, variable
 from kurabito.settings.fields import FieldKind, SettingField, SettingGroup, fields
@@ -15,9 +16,10 @@ from kurabito.settings.model import Place
 from kurabito.settings.origins import explain, pending_restart
 from kurabito.settings.store import SettingsStore
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 
-class StoredSettingAnswer(BaseModel):
+class StoredSettingAnswer(LazyModel):
     """A setting: its value, where that came from, and what it may be. Secrets are masked."""
 
     name: str
@@ -55,7 +57,7 @@ class StoredSettingAnswer(BaseModel):
         )
 
 
-class SettingsPatch(BaseModel):
+class SettingsPatch(LazyModel):
     """What to change: all of it or nothing."""
 
     model_config = ConfigDict(extra="forbid")
@@ -66,15 +68,15 @@ class SettingsPatch(BaseModel):
     reset: list[str] = Field(default_factory=list, description="settings whose file or default is to count again")
 
 
-class RestartAnswer(BaseModel):
+class RestartAnswer(LazyModel):
     """The restart that was asked for."""
 
     restarting: bool = True
 
 
-def router(store: SettingsStore, started: Settings, restart: Callable[[], None]) -> APIRouter:
+def router(store: SettingsStore, started: Settings, restart: Callable[[], None]) -> Router:
     """The routes of the settings. `started` are those that this process began with."""
-    routes = APIRouter(prefix="/api/v1", tags=["system"])
+    routes = Router(prefix="/api/v1", tags=["system"])
 
     async def everything() -> PageAnswer[StoredSettingAnswer]:
         now = await store.refresh()

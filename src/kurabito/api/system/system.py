@@ -8,13 +8,14 @@ from datetime import datetime
 from importlib.metadata import version
 from typing import Protocol
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from kurabito.api.bodies import LazyModel
 from kurabito.protocol.planes import Planes
 from kurabito.runtime.model import WorkerRecord
 from kurabito.settings import Origin
 from kurabito.site.errors import documented
+from kurabito.site.routing import Router
 
 
 class Staffed(Protocol):
@@ -25,7 +26,7 @@ class Staffed(Protocol):
         ...
 
 
-class WorkerAnswer(BaseModel):
+class WorkerAnswer(LazyModel):
     """A worker that is alive, here or elsewhere."""
 
     name: str
@@ -35,7 +36,7 @@ class WorkerAnswer(BaseModel):
     heartbeat_at: datetime
 
 
-class PlaneAnswer(BaseModel):
+class PlaneAnswer(LazyModel):
     """A data plane that is alive."""
 
     name: str
@@ -47,7 +48,7 @@ class PlaneAnswer(BaseModel):
     heartbeat_at: datetime
 
 
-class SettingAnswer(BaseModel):
+class SettingAnswer(LazyModel):
     """A setting, and where its value came from. Secrets are masked."""
 
     name: str
@@ -58,14 +59,14 @@ class SettingAnswer(BaseModel):
     needs_restart: bool = Field(description="whether a change takes effect at the next start")
 
 
-class TroubleAnswer(BaseModel):
+class TroubleAnswer(LazyModel):
     """A part of this process that does not work at the moment."""
 
     part: str
     why: str
 
 
-class SystemAnswer(BaseModel):
+class SystemAnswer(LazyModel):
     """The system at a glance."""
 
     version: str
@@ -88,9 +89,9 @@ def router(
     live_clients: Callable[[], int],
     settings: Callable[[], Sequence[Origin]],
     troubles: Callable[[], Mapping[str, str]] = dict,
-) -> APIRouter:
+) -> Router:
     """The route about this process."""
-    routes = APIRouter(prefix="/api/v1", tags=["system"])
+    routes = Router(prefix="/api/v1", tags=["system"])
 
     @routes.get("/system", responses=documented())
     async def get_system() -> SystemAnswer:

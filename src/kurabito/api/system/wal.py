@@ -5,15 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Self
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from kurabito.api.bodies import ShortText, StrictBody
+from kurabito.api.bodies import LazyModel, ShortText, StrictBody
 from kurabito.api.reasons import WhyAnswer, sentence_of
 from kurabito.maintenance.wal import CheckpointReason, WalJob, WalMaintenance
 from kurabito.protocol.leased.checkpoints import CheckpointMode, WalStatus
 from kurabito.reasons import Reason, in_other_words
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 
 class CheckpointOrder(StrictBody):
@@ -24,7 +24,7 @@ class CheckpointOrder(StrictBody):
     force: bool = Field(False, description="even if the last one has only just ended")
 
 
-class CheckpointAnswer(BaseModel):
+class CheckpointAnswer(LazyModel):
     """A checkpoint at one moment. Times are UTC."""
 
     id: int
@@ -51,7 +51,7 @@ class CheckpointAnswer(BaseModel):
         return cls(**values, reason=sentence_of(job.reason) or "", why=WhyAnswer.of(job.reason))
 
 
-class WalMetricsAnswer(BaseModel):
+class WalMetricsAnswer(LazyModel):
     """How SQLite's log is."""
 
     wal_bytes: int = Field(description="the size of the log's file")
@@ -60,9 +60,9 @@ class WalMetricsAnswer(BaseModel):
     last_completed_at: datetime | None
 
 
-def router(maintenance: WalMaintenance) -> APIRouter:
+def router(maintenance: WalMaintenance) -> Router:
     """The routes of the checkpoints."""
-    routes = APIRouter(prefix="/api/v1/maintenance/wal", tags=["system"])
+    routes = Router(prefix="/api/v1/maintenance/wal", tags=["system"])
 
     @routes.post("/checkpoint", status_code=202, responses=documented(409, 429, *WITH_BODY))
     async def request_checkpoint(order: CheckpointOrder) -> CheckpointAnswer:

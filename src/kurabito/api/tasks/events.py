@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Header
+from fastapi import Header
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -14,6 +14,7 @@ from kurabito.api.live import Live, LiveListener
 from kurabito.logs import get_logger
 from kurabito.runtime.events import EVENTS
 from kurabito.site.errors import documented
+from kurabito.site.routing import Router
 
 _log = get_logger(__name__)
 
@@ -52,9 +53,9 @@ _STREAM: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
-def router(live: Live, *, keep_alive: float = KEEP_ALIVE, patience: float = PATIENCE) -> APIRouter:
+def router(live: Live, *, keep_alive: float = KEEP_ALIVE, patience: float = PATIENCE) -> Router:
     """The route of the stream."""
-    routes = APIRouter(prefix="/api/v1", tags=["live"])
+    routes = Router(prefix="/api/v1", tags=["live"])
 
     @routes.get("/events", response_class=Response, responses={**_STREAM, **documented(422)})
     async def events(

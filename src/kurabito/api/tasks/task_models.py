@@ -8,8 +8,9 @@ from typing import Any, Literal, Self
 from uuid import UUID
 
 import pydantic_core
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from kurabito.api.bodies import LazyModel
 from kurabito.reasons import Reason
 from kurabito.runtime import TaskRecord, TaskState
 from kurabito.runtime.model import Progress
@@ -17,7 +18,7 @@ from kurabito.runtime.reasons import WaitReason, waits_for
 from kurabito.runtime.tasks.payloads import BYTES, JSON
 
 
-class ProgressAnswer(BaseModel):
+class ProgressAnswer(LazyModel):
     """How far the work is."""
 
     done: int
@@ -28,7 +29,7 @@ class ProgressAnswer(BaseModel):
         return None if progress is None else cls(done=progress.done, total=progress.total)
 
 
-class AttemptErrorAnswer(BaseModel):
+class AttemptErrorAnswer(LazyModel):
     """One attempt that did not end well."""
 
     attempt: int
@@ -37,14 +38,14 @@ class AttemptErrorAnswer(BaseModel):
     traceback: str | None = Field(description="where the error came from, as far as the worker could tell")
 
 
-class ReasonAnswer(BaseModel):
+class ReasonAnswer(LazyModel):
     """Why a task waits: a code to translate, and what belongs into its sentence."""
 
     code: Literal["no_worker", "scheduled", "retry"]
     parameters: dict[str, str | int]
 
 
-class TaskAnswer(BaseModel):
+class TaskAnswer(LazyModel):
     """A task at one moment. Times are UTC."""
 
     id: UUID

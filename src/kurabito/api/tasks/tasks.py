@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, Field
+from fastapi import Query, Response
+from pydantic import Field
 
-from kurabito.api.bodies import WHOLE, ShortText, StrictBody, TaskId
+from kurabito.api.bodies import WHOLE, LazyModel, ShortText, StrictBody, TaskId
 from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
 from kurabito.api.tasks.task_models import TaskAnswer
 from kurabito.runtime import Queue, TaskRecord, TaskState
 from kurabito.runtime.tasks.intake import PreparedTask, prepare
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 _PRIORITY: Final = 2**31
 CENTURY: Final = 100 * 365 * 86_400.0
@@ -47,7 +48,7 @@ class TaskOrder(StrictBody):
         )
 
 
-class TaskCounts(BaseModel):
+class TaskCounts(LazyModel):
     """How many tasks are in each state."""
 
     queued: int
@@ -58,9 +59,9 @@ class TaskCounts(BaseModel):
     cancelled: int
 
 
-def router(queue: Queue) -> APIRouter:
+def router(queue: Queue) -> Router:
     """The routes of the tasks in one queue."""
-    routes = APIRouter(prefix="/api/v1/tasks", tags=["tasks"])
+    routes = Router(prefix="/api/v1/tasks", tags=["tasks"])
 
     @routes.post(
         "",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Header
-from fastapi.routing import APIRoute
 from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
 from kurabito.protocol.external import version
+from kurabito.site.routing import LazyRoute
 
 
 def speaks_our_version(
@@ -27,7 +27,7 @@ def speaks_our_version(
     version.check(said)
 
 
-class VersionedRoute(APIRoute):
+class VersionedRoute(LazyRoute):
     """A route whose answers, refusals too, carry the version."""
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:

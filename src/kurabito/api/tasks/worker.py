@@ -11,10 +11,10 @@ from datetime import datetime
 from typing import Annotated, Any, Final
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, Field
+from fastapi import Depends, Request
+from pydantic import Field
 
-from kurabito.api.bodies import WHOLE, ShortText, StrictBody, TaskId
+from kurabito.api.bodies import WHOLE, LazyModel, ShortText, StrictBody, TaskId
 from kurabito.api.disconnects import watched
 from kurabito.api.tasks.claims import ClaimDesk, ClaimRequest
 from kurabito.api.tasks.task_models import ProgressAnswer, TaskAnswer, shown
@@ -28,6 +28,7 @@ from kurabito.runtime.model import Progress
 from kurabito.runtime.outcomes import Claim
 from kurabito.runtime.tasks.intake import PreparedTask
 from kurabito.site.errors import WITH_BODY, documented
+from kurabito.site.routing import Router
 
 # Up to here every reader of JSON counts exactly.
 _LARGEST: Final = 2**53
@@ -45,7 +46,7 @@ class ClaimOrder(StrictBody):
     wait: float = Field(0.0, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds to wait for the first")
 
 
-class ClaimedTask(BaseModel):
+class ClaimedTask(LazyModel):
     """A task that is now the worker's, until its lease ends."""
 
     id: UUID
@@ -72,7 +73,7 @@ class ClaimedTask(BaseModel):
         )
 
 
-class ClaimAnswer(BaseModel):
+class ClaimAnswer(LazyModel):
     """What a claim brought; no tasks when there were none in time."""
 
     tasks: list[ClaimedTask]
@@ -87,7 +88,7 @@ class HeartbeatBody(StrictBody):
     total: Count | None = Field(None, description="absent while it is not known")
 
 
-class LeaseAnswer(BaseModel):
+class LeaseAnswer(LazyModel):
     """The lease, renewed."""
 
     lease_expires_at: datetime
@@ -126,9 +127,9 @@ class FailureBody(StrictBody):
     permanent: bool = Field(False, description="do not try again")
 
 
-def router(queue: Queue, desk: ClaimDesk) -> APIRouter:
+def router(queue: Queue, desk: ClaimDesk) -> Router:
     """The routes for external workers."""
-    routes = APIRouter(
+    routes = Router(
         prefix="/api/v1/worker",
         tags=["external workers"],
         route_class=VersionedRoute,

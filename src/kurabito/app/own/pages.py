@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from fastapi import APIRouter
-
 from kurabito.access import Keys, LoginLimit, Passwords, Sessions
 from kurabito.api.system import settings as own_settings
 from kurabito.app.own.backups import OwnBackups
@@ -21,6 +19,7 @@ from kurabito.settings import Origin, Settings, in_effect
 from kurabito.settings.store import SettingsStore
 from kurabito.setup.folders import FolderBrowser
 from kurabito.setup.progress import SetupProgress
+from kurabito.site.routing import Router
 from kurabito.web.downloads.connections import ConnectionDesk
 from kurabito.web.settings import backups, logs, security, setup
 from kurabito.web.settings import settings as settings_pages
@@ -71,7 +70,7 @@ def open_access(settings: Settings, database: Database) -> Access:
     )
 
 
-def own_routes(own: OwnParts) -> list[APIRouter]:
+def own_routes(own: OwnParts) -> list[Router]:
     """The routes about the program itself."""
     return [own_settings.router(own.store, own.started, own.restart)]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.downloads.blocklist.service import Blocklist
+from kurabito.site.routing import Router
 from kurabito.web.forms import id_cursor, id_of
 from kurabito.web.pages import Pages
 
@@ -14,9 +15,9 @@ _PATH: Final = "/downloads/blocklist"
 _SHOWN: Final = 50
 
 
-def router(pages: Pages, blocklist: Blocklist) -> APIRouter:
+def router(pages: Pages, blocklist: Blocklist) -> Router:
     """The blocked releases."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get(_PATH)
     async def overview(request: Request) -> Response:

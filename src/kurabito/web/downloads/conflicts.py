@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.downloads.conflicts import Conflicts
+from kurabito.site.routing import Router
 from kurabito.web.forms import fields_of, id_cursor, id_of
 from kurabito.web.pages import Pages
 
@@ -14,9 +15,9 @@ _PATH: Final = "/downloads/conflicts"
 _CONFLICTS: Final = 50
 
 
-def router(pages: Pages, conflicts: Conflicts) -> APIRouter:
+def router(pages: Pages, conflicts: Conflicts) -> Router:
     """The episodes that wait for a choice."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get(_PATH)
     async def overview(request: Request) -> Response:

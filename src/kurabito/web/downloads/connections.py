@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from starlette.exceptions import HTTPException
 
 from kurabito.downloads.clients.factory import ClientName
@@ -14,6 +14,7 @@ from kurabito.downloads.connections.model import ConnectionSettings, DownloaderC
 from kurabito.downloads.connections.service import ClientConnections
 from kurabito.errors import InvalidInput
 from kurabito.modules.registration import Services
+from kurabito.site.routing import Router
 from kurabito.web.forms import Form, id_of, one_of
 from kurabito.web.pages import Pages
 
@@ -87,7 +88,7 @@ class ConnectionDesk:
 
 
 def add_connections(
-    routes: APIRouter, pages: Pages, desk: ConnectionDesk, show: Callable[..., Awaitable[Response]]
+    routes: Router, pages: Pages, desk: ConnectionDesk, show: Callable[..., Awaitable[Response]]
 ) -> None:
     """Add what the form sends to the routes of the downloaders."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.downloads.connections.model import CLIENTS
 from kurabito.downloads.connections.service import ClientConnections
@@ -18,6 +18,7 @@ from kurabito.modules.registration import PRIORITIES
 from kurabito.modules.services import Service
 from kurabito.reasons import InputReason, refused
 from kurabito.site.errors import status_of
+from kurabito.site.routing import Router
 from kurabito.web.downloads.connections import ConnectionDesk, ConnectionForm, add_connections
 from kurabito.web.forms import CHECKED, Form, id_of
 from kurabito.web.pages import Pages
@@ -101,9 +102,9 @@ class DownloaderDesk:
         await self._downloaders.services.remove(service.id)
 
 
-def router(pages: Pages, downloaders: DownloaderHealths, paths: PathTests, connections: ClientConnections) -> APIRouter:
+def router(pages: Pages, downloaders: DownloaderHealths, paths: PathTests, connections: ClientConnections) -> Router:
     """The downloaders, and what is decided about them."""
-    routes = APIRouter()
+    routes = Router()
     desk = DownloaderDesk(pages, downloaders, connections)
     show = desk.show
 

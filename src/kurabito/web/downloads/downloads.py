@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
 from kurabito.catalog.catalog import Catalog
@@ -20,6 +20,7 @@ from kurabito.downloads.states import Status
 from kurabito.downloads.store import Download
 from kurabito.downloads.want_again import WantedAgain, Wanting
 from kurabito.placements.filing.service import Placements
+from kurabito.site.routing import Router
 from kurabito.web.downloads.download_pages import DownloadOrder, ShownStates, in_order, page_of, totals_of
 from kurabito.web.forms import CHECKED, fields_of, id_cursor, id_of, one_of, uploaded
 from kurabito.web.pages import Pages
@@ -43,9 +44,9 @@ def router(
     catalog: Catalog,
     placements: Placements,
     poll: Callable[[], Awaitable[None]],
-) -> APIRouter:
+) -> Router:
     """The downloads, one of them, and what can be done with it."""
-    routes = APIRouter()
+    routes = Router()
     view = _DownloadPages(pages, downloads, conflicts, downloaders, catalog, placements, poll)
     routes.add_api_route("/downloads", view.overview)
     routes.add_api_route("/downloads/{download_id}", view.one)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.errors import InvalidInput
 from kurabito.placements.filing.answers import AnswerChoice, SaidAnswer
 from kurabito.placements.filing.questions import FileQuestions
 from kurabito.placements.plans.model import WorkKind
+from kurabito.site.routing import Router
 from kurabito.titles import Episode
 from kurabito.web.forms import CHECKED, fields_of, id_cursor, id_of, one_of
 from kurabito.web.pages import Pages
@@ -19,9 +20,9 @@ _PATH: Final = "/downloads/questions"
 _QUESTIONS: Final = 50
 
 
-def router(pages: Pages, questions: FileQuestions) -> APIRouter:
+def router(pages: Pages, questions: FileQuestions) -> Router:
     """The page of questions about files; they are also shown on the page of their download."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get(_PATH)
     async def overview(request: Request) -> Response:

@@ -6,7 +6,7 @@ import asyncio
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from starlette.datastructures import QueryParams
 
 from kurabito.catalog.catalog import Catalog
@@ -14,6 +14,7 @@ from kurabito.downloads.health.downloaders import DownloaderHealths
 from kurabito.downloads.history.entry import HistoryFilter, HistoryKind
 from kurabito.downloads.history.service import EVERYTHING, History
 from kurabito.errors import InvalidInput
+from kurabito.site.routing import Router
 from kurabito.web.forms import id_of, one_of
 from kurabito.web.pages import Pages
 
@@ -23,9 +24,9 @@ _LONGEST: Final = 200
 _DAY: Final = timedelta(days=1)
 
 
-def router(pages: Pages, history: History, catalog: Catalog, downloaders: DownloaderHealths) -> APIRouter:
+def router(pages: Pages, history: History, catalog: Catalog, downloaders: DownloaderHealths) -> Router:
     """The list and its filters."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get(_PATH)
     async def overview(request: Request) -> Response:

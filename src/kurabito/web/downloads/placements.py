@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.placements.filing.service import PlacementChoice, Placements
+from kurabito.site.routing import Router
 from kurabito.web.forms import fields_of, id_of, one_of
 from kurabito.web.pages import Pages
 
 
-def router(pages: Pages, placements: Placements) -> APIRouter:
+def router(pages: Pages, placements: Placements) -> Router:
     """The actions on placements; they are shown on the page of their download."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.post("/placements/{placement_id}/retry")
     async def retry(request: Request, placement_id: str) -> Response:

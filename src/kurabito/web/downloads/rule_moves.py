@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import StrEnum
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.downloads.errors import FilterRuleNotFound
 from kurabito.downloads.filters.model import FilterRule
 from kurabito.downloads.filters.service import Filters
+from kurabito.site.routing import Router
 from kurabito.web.downloads.filter_outcomes import PreviewOutcome
 from kurabito.web.forms import id_of, one_of
 from kurabito.web.pages import Pages
@@ -27,9 +28,9 @@ class Move(StrEnum):
         return None if self is Move.REMOVE else replace(rule, is_enabled=self is Move.ON)
 
 
-def router(pages: Pages, filters: Filters) -> APIRouter:
+def router(pages: Pages, filters: Filters) -> Router:
     """The question, and the answer to it."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get("/rules/{rule_id}/{move}")
     async def ask(request: Request, rule_id: str, move: str) -> Response:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.downloads.filters.model import Action, FilterRule
 from kurabito.downloads.filters.service import Filters
 from kurabito.errors import InvalidInput
 from kurabito.site.errors import status_of
+from kurabito.site.routing import Router
 from kurabito.web.downloads.filter_form import LISTS, FilterForm, key_of, scope_of
 from kurabito.web.downloads.filter_outcomes import PreviewOutcome
 from kurabito.web.downloads.rule_moves import find_rule
@@ -20,9 +21,9 @@ from kurabito.web.pages import Pages
 _PATH: Final = "/rules"
 
 
-def router(pages: Pages, filters: Filters, scopes: Scopes) -> APIRouter:
+def router(pages: Pages, filters: Filters, scopes: Scopes) -> Router:
     """The rules, and the making and changing of one."""
-    routes = APIRouter()
+    routes = Router()
     bench = _RulePages(pages, filters, scopes)
 
     @routes.get(_PATH)

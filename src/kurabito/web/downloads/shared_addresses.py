@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.access import NewSharedAddress, SharedAddresses
+from kurabito.site.routing import Router
 from kurabito.web.forms import Form
 from kurabito.web.pages import Pages
 
@@ -19,9 +20,9 @@ class SharedAddressForm(Form):
     FIELDS = ("name",)
 
 
-def router(pages: Pages, addresses: SharedAddresses) -> APIRouter:
+def router(pages: Pages, addresses: SharedAddresses) -> Router:
     """The addresses, and what can be done with them."""
-    routes = APIRouter()
+    routes = Router()
 
     async def show(
         request: Request, form: SharedAddressForm | None = None, new: NewSharedAddress | None = None

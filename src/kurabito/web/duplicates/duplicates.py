@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.errors import InvalidInput
 from kurabito.library.deletion.plans import DeletionPlans
@@ -18,6 +18,7 @@ from kurabito.library.service import LibraryService
 from kurabito.protocol.deletion import DeleteMode
 from kurabito.runtime.model import Page
 from kurabito.site.errors import status_of
+from kurabito.site.routing import Router
 from kurabito.web.duplicates.plan_form import PlanForm
 from kurabito.web.pages import Pages
 
@@ -47,9 +48,9 @@ class ShownGroup:
 
 def router(
     pages: Pages, libraries: LibraryService, duplicates: Duplicates, reclaimable: Reclaimable, plans: DeletionPlans
-) -> APIRouter:
+) -> Router:
     """The groups, one of them, and the making of plans."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get("/duplicates")
     async def overview(request: Request) -> Response:
@@ -113,7 +114,7 @@ def _kept(files: Sequence[GroupFile], is_all: bool, rules: KeepRules) -> GroupFi
     return rules.kept(files) if is_all else None
 
 
-def _groups(routes: APIRouter, pages: Pages, libraries: LibraryService, duplicates: Duplicates) -> None:
+def _groups(routes: Router, pages: Pages, libraries: LibraryService, duplicates: Duplicates) -> None:
     """One group."""
 
     @routes.get("/duplicates/groups/{group_key}")

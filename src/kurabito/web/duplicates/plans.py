@@ -5,20 +5,21 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.trash import Trash
 from kurabito.library.service import LibraryService
+from kurabito.site.routing import Router
 from kurabito.web.forms import Form, id_of
 from kurabito.web.pages import Pages
 
 _STEPS: Final = 50
 
 
-def router(pages: Pages, libraries: LibraryService, plans: DeletionPlans, trash: Trash) -> APIRouter:
+def router(pages: Pages, libraries: LibraryService, plans: DeletionPlans, trash: Trash) -> Router:
     """A plan, from what it would do to its outcome."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get("/duplicates/plans/{plan_id}")
     async def plan(request: Request, plan_id: str) -> Response:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.library.deletion.trash import Trash
 from kurabito.library.service import LibraryService
+from kurabito.site.routing import Router
 from kurabito.web.forms import fields_of
 from kurabito.web.pages import Pages
 
 _ENTRIES: Final = 50
 
 
-def router(pages: Pages, libraries: LibraryService, trash: Trash) -> APIRouter:
+def router(pages: Pages, libraries: LibraryService, trash: Trash) -> Router:
     """The trash of all libraries."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get("/trash")
     async def entries(request: Request) -> Response:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.downloads.follow.offers import offers
 from kurabito.downloads.follow.service import ShowFollower
 from kurabito.downloads.follow.standby import SILENT_DAYS
 from kurabito.downloads.search.live_searches import RunningSearches
 from kurabito.downloads.search.service import ReleaseSearch
+from kurabito.site.routing import Router
 from kurabito.web.finding.search import query_of
 from kurabito.web.forms import Form, count_of
 from kurabito.web.pages import Pages
@@ -19,9 +20,9 @@ _PATH: Final = "/search/groups"
 _LONGEST_SILENCE: Final = 365
 
 
-def router(pages: Pages, search: ReleaseSearch, running: RunningSearches, follower: ShowFollower) -> APIRouter:
+def router(pages: Pages, search: ReleaseSearch, running: RunningSearches, follower: ShowFollower) -> Router:
     """The groups, and following."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get(_PATH)
     async def overview(request: Request) -> Response:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.indexers.addresses import without_login
 from kurabito.indexers.model import (
@@ -22,6 +22,7 @@ from kurabito.indexers.model import (
     StoredIndexer,
 )
 from kurabito.indexers.service import IndexerOutcome, Indexers
+from kurabito.site.routing import Router
 from kurabito.web.forms import CHECKED, Form, count_of, id_of, line_of, listed, ratio_of, whole_of
 from kurabito.web.pages import Pages
 
@@ -111,9 +112,9 @@ class IndexerForm(Form):
         return IndexerSettings(kind=IndexerKind.SITE, name="", site=self.value("site"))
 
 
-def router(pages: Pages, indexers: Indexers) -> APIRouter:
+def router(pages: Pages, indexers: Indexers) -> Router:
     """The indexers, and what is decided about them."""
-    routes = APIRouter()
+    routes = Router()
     own = _IndexerPages(pages, indexers)
 
     @routes.get(_PATH)

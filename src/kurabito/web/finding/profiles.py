@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.series import Series
@@ -14,6 +14,7 @@ from kurabito.downloads.profiles.score import steps
 from kurabito.downloads.profiles.service import ReleaseProfiles
 from kurabito.errors import InvalidInput
 from kurabito.feeds.preferences import NO_PREFERENCES, Batches, Policy
+from kurabito.site.routing import Router
 from kurabito.web.finding.profile_form import LISTS, SWITCHES, ProfileForm
 from kurabito.web.forms import fields_of, id_of
 from kurabito.web.pages import Pages
@@ -22,9 +23,9 @@ _PATH: Final = "/rules/profiles"
 _OWN: Final = "own"
 
 
-def router(pages: Pages, profiles: ReleaseProfiles, catalog: Catalog) -> APIRouter:
+def router(pages: Pages, profiles: ReleaseProfiles, catalog: Catalog) -> Router:
     """The profiles, one of them, and that of a show."""
-    routes = APIRouter()
+    routes = Router()
     view = _ProfilePages(pages, profiles)
 
     @routes.get(_PATH)
@@ -53,7 +54,7 @@ def router(pages: Pages, profiles: ReleaseProfiles, catalog: Catalog) -> APIRout
 
 
 def _series_routes(
-    routes: APIRouter, view: _ProfilePages, pages: Pages, profiles: ReleaseProfiles, catalog: Catalog
+    routes: Router, view: _ProfilePages, pages: Pages, profiles: ReleaseProfiles, catalog: Catalog
 ) -> None:
     """What a show uses, or has of its own."""
 

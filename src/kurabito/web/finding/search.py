@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.datastructures import QueryParams
 from starlette.responses import RedirectResponse
@@ -18,6 +18,7 @@ from kurabito.downloads.search.service import ReleaseSearch
 from kurabito.http.errors import OutboundError
 from kurabito.indexers.port import MOST_SPELLINGS, SearchQuery
 from kurabito.indexers.service import LONGEST_TEXT
+from kurabito.site.routing import Router
 from kurabito.web.forms import Form, fields_of, id_of
 from kurabito.web.pages import Pages
 
@@ -27,9 +28,9 @@ _PATIENCE: Final = 1.0
 """How long a page waits for the first answer."""
 
 
-def router(pages: Pages, search: ReleaseSearch, running: RunningSearches, grabs: ReleaseGrabs) -> APIRouter:
+def router(pages: Pages, search: ReleaseSearch, running: RunningSearches, grabs: ReleaseGrabs) -> Router:
     """The search box and its results."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get("/search")
     async def overview(request: Request) -> Response:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.downloads.search.grab import ReleaseGrabs
 from kurabito.downloads.wanted.service import WantedList
+from kurabito.site.routing import Router
 from kurabito.web.forms import Form, fields_of, id_of
 from kurabito.web.pages import Pages
 
@@ -18,9 +19,9 @@ _BY_SHOW: Final = "show"
 _AUTOMATIC: Final = {"on": True, "off": False, "all": None}
 
 
-def router(pages: Pages, wanted: WantedList, catalog: Catalog, grabs: ReleaseGrabs) -> APIRouter:
+def router(pages: Pages, wanted: WantedList, catalog: Catalog, grabs: ReleaseGrabs) -> Router:
     """What is wanted, and the search for it."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get(_PATH)
     async def overview(request: Request) -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.previews import PreviewedItem, Previews
@@ -16,6 +16,7 @@ from kurabito.feeds.service import Subscriptions
 from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.http.errors import HostNotAllowed, OutboundError
 from kurabito.site.errors import status_of
+from kurabito.site.routing import Router
 from kurabito.web.following.following import choices_of_series
 from kurabito.web.following.subscription_form import SubscriptionForm
 from kurabito.web.forms import Problem
@@ -35,9 +36,9 @@ class Summary(NamedTuple):
     refused: int
 
 
-def router(pages: Pages, subscriptions: Subscriptions, previews: Previews, catalog: Catalog) -> APIRouter:
+def router(pages: Pages, subscriptions: Subscriptions, previews: Previews, catalog: Catalog) -> Router:
     """The way from a URL to a subscription. Nothing is stored before the last step."""
-    routes = APIRouter()
+    routes = Router()
     steps = _Steps(pages, previews, catalog)
 
     @routes.get("/following/new")

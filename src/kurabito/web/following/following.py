@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.series import Series
@@ -17,6 +17,7 @@ from kurabito.feeds.raw_items import RawStatus
 from kurabito.feeds.service import Subscriptions
 from kurabito.feeds.subscriptions import NewSeries
 from kurabito.runtime.paging import MAX_PAGE
+from kurabito.site.routing import Router
 from kurabito.web.following.subscription_form import SubscriptionForm
 from kurabito.web.forms import fields_of, id_cursor, id_of, one_of
 from kurabito.web.pages import Pages
@@ -26,9 +27,9 @@ _ITEMS: Final = 50
 _UNREAD: Final = 5
 
 
-def router(pages: Pages, subscriptions: Subscriptions, catalog: Catalog, summaries: CatalogSummaries) -> APIRouter:
+def router(pages: Pages, subscriptions: Subscriptions, catalog: Catalog, summaries: CatalogSummaries) -> Router:
     """The subscriptions, one of them, and what can be done to it."""
-    routes = APIRouter()
+    routes = Router()
     feeds = _Feeds(pages, subscriptions, catalog, summaries)
 
     routes.add_api_route("/following", feeds.overview)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.catalog.errors import TitleRuleConflict
 from kurabito.catalog.title_rules import TitlePreview, TitleRules
 from kurabito.errors import InvalidInput
 from kurabito.site.errors import status_of
+from kurabito.site.routing import Router
 from kurabito.titles import LONGEST_TITLE
 from kurabito.web.following.rule_form import ASKED, RARELY_ASKED, RuleForm
 from kurabito.web.forms import id_of
@@ -18,9 +19,9 @@ from kurabito.web.pages import Pages
 _PATH: Final = "/following/rules"
 
 
-def router(pages: Pages, rules: TitleRules) -> APIRouter:
+def router(pages: Pages, rules: TitleRules) -> Router:
     """The rules, and the making of one."""
-    routes = APIRouter()
+    routes = Router()
     bench = _TitleRulePages(pages, rules)
 
     @routes.get(_PATH)

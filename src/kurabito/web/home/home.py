@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.attention import ActionId
 from kurabito.catalog.catalog import Catalog
@@ -22,6 +22,7 @@ from kurabito.maintenance.disk_space import DiskReport
 from kurabito.maintenance.errors import NoticeNotFound
 from kurabito.maintenance.notices import NoticeBoard
 from kurabito.metadata import MetadataService
+from kurabito.site.routing import Router
 from kurabito.web.downloads.download_pages import ShownStates, page_of
 from kurabito.web.forms import fields_of
 from kurabito.web.home.remedies import Fix, place_of
@@ -63,9 +64,9 @@ class HomeParts:
     """Asks downloaders how far they are, as the page is open."""
 
 
-def router(pages: Pages, parts: HomeParts) -> APIRouter:
+def router(pages: Pages, parts: HomeParts) -> Router:
     """The first page, and what can be hidden on it."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get("/")
     async def home(request: Request) -> Response:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.errors import InvalidInput
 from kurabito.placements.adoption.service import Adoptions
 from kurabito.placements.imports.model import ImportOrder
 from kurabito.placements.imports.service import Imports
+from kurabito.site.routing import Router
 from kurabito.titles import ReleaseKind
 from kurabito.web.forms import fields_of, id_cursor, id_of, one_of
 from kurabito.web.pages import Pages
@@ -20,9 +21,9 @@ _SERIES: Final = 2_000
 _KINDS: Final = (ReleaseKind.TV, ReleaseKind.SPECIAL, ReleaseKind.OVA, ReleaseKind.MOVIE)
 
 
-def router(pages: Pages, adoptions: Adoptions, imports: Imports, catalog: Catalog) -> APIRouter:
+def router(pages: Pages, adoptions: Adoptions, imports: Imports, catalog: Catalog) -> Router:
     """The list, the plan of an import, and the import."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get("/adoption")
     async def unadopted(request: Request) -> Response:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.library.deletion.discards import Discarding, Discards
@@ -18,6 +18,7 @@ from kurabito.library.media.store import is_media
 from kurabito.library.service import LibraryService
 from kurabito.metadata import MetadataService
 from kurabito.placements.file_story import FileStories, FileStory
+from kurabito.site.routing import Router
 from kurabito.titles import parse_title
 from kurabito.web.forms import fields_of, id_of
 from kurabito.web.pages import Pages
@@ -41,9 +42,9 @@ class FileParts:
     discards: Discards
 
 
-def router(pages: Pages, parts: FileParts) -> APIRouter:
+def router(pages: Pages, parts: FileParts) -> Router:
     """One file."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get("/files/{file_id}")
     async def file(request: Request, file_id: str) -> Response:
@@ -84,7 +85,7 @@ async def deleted_by(request: Request, discards: Discards) -> Discarding | None:
     return await discards.outcome(job_id) if job_id else None
 
 
-def _deletion(routes: APIRouter, pages: Pages, discards: Discards) -> None:
+def _deletion(routes: Router, pages: Pages, discards: Discards) -> None:
     """A file goes to the trash, and comes back."""
 
     @routes.post("/files/{file_id}/delete")

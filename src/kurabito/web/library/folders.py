@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.library.folders import Folders
 from kurabito.library.service import LibraryService
 from kurabito.metadata import MetadataService
+from kurabito.site.routing import Router
 from kurabito.web.forms import id_of
 from kurabito.web.pages import Pages
 from kurabito.web.shows.titles import ShownSeries, shown_shows
@@ -47,9 +48,9 @@ class FolderParts:
     metadata: MetadataService
 
 
-def router(pages: Pages, parts: FolderParts) -> APIRouter:
+def router(pages: Pages, parts: FolderParts) -> Router:
     """One folder after another; which one, is in the query, because names may be anything."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get("/library/{library_id}/folders")
     async def folder(request: Request, library_id: str) -> Response:

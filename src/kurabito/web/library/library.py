@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Final
 from uuid import UUID
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from starlette.exceptions import HTTPException
 
 from kurabito.errors import InvalidInput
@@ -18,6 +18,7 @@ from kurabito.library.service import LibraryService
 from kurabito.library.status import LibraryReports, scan_outcome
 from kurabito.runtime.tasks.intake import parse_id
 from kurabito.site.errors import status_of
+from kurabito.site.routing import Router
 from kurabito.web.forms import CHECKED, fields_of, id_of
 from kurabito.web.library.library_form import LibraryForm
 from kurabito.web.pages import Pages
@@ -30,9 +31,9 @@ _NUL: Final = "\x00"
 
 def router(
     pages: Pages, libraries: LibraryService, removal: LibraryRemoval, scans: ScanQueueService, reports: LibraryReports
-) -> APIRouter:
+) -> Router:
     """The libraries, one of them, and what can be done to it."""
-    routes = APIRouter()
+    routes = Router()
     view = _LibraryPages(pages, libraries, removal, reports)
 
     @routes.get("/library")

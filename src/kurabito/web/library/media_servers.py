@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.media_servers.model import (
     LONGEST_NAME,
@@ -16,6 +16,7 @@ from kurabito.media_servers.model import (
     StoredMediaServer,
 )
 from kurabito.media_servers.service import MediaServers, MediaServerTest
+from kurabito.site.routing import Router
 from kurabito.web.forms import CHECKED, line_of, one_of
 from kurabito.web.pages import Pages
 from kurabito.web.path_map_lines import lines_of, read_lines
@@ -60,7 +61,7 @@ class MediaServerForm(ServiceForm):
         return MediaServerSettings(kind=kind, **{**self.changes(), "is_enabled": True})
 
 
-def router(pages: Pages, servers: MediaServers) -> APIRouter:
+def router(pages: Pages, servers: MediaServers) -> Router:
     """The media servers, and what is decided about them."""
 
     async def show(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.errors import InvalidInput
 from kurabito.library.service import LibraryService
@@ -15,6 +15,7 @@ from kurabito.placements.naming.sidecars import SubtitleStyle
 from kurabito.placements.naming.template import LONGEST_TEMPLATE
 from kurabito.placements.naming.tokens import TOKENS
 from kurabito.site.errors import status_of
+from kurabito.site.routing import Router
 from kurabito.web.forms import id_of
 from kurabito.web.library.naming_form import NamingForm
 from kurabito.web.pages import Pages
@@ -26,9 +27,9 @@ _NAMES: Final = {Preset.JELLYFIN: "Jellyfin", Preset.PLEX: "Plex", Preset.KODI: 
 """The presets that are called as the programs are, in every language."""
 
 
-def router(pages: Pages, libraries: LibraryService, naming: LibraryNaming) -> APIRouter:
+def router(pages: Pages, libraries: LibraryService, naming: LibraryNaming) -> Router:
     """The naming of one library."""
-    routes = APIRouter()
+    routes = Router()
     view = _NamingPages(pages, libraries, naming)
 
     @routes.get(_PATH)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.library.service import LibraryService
 from kurabito.placements.renames.service import Renames
+from kurabito.site.routing import Router
 from kurabito.web.forms import id_of
 from kurabito.web.pages import Pages
 
 _SHOWN: Final = 1000
 
 
-def router(pages: Pages, libraries: LibraryService, renames: Renames) -> APIRouter:
+def router(pages: Pages, libraries: LibraryService, renames: Renames) -> Router:
     """The page of renames of a library."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get("/library/{library_id}/renames")
     async def overview(request: Request, library_id: str) -> Response:

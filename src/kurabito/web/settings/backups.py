@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from fastapi.responses import FileResponse
 from starlette.exceptions import HTTPException
 
 from kurabito.access import SESSION_COOKIE
 from kurabito.errors import KurabitoError
 from kurabito.maintenance.backups import BackupFile
+from kurabito.site.routing import Router
 from kurabito.web.pages import Pages
 from kurabito.web.settings.keeper import keeper_only
 from kurabito.web.settings.settings import leaving
@@ -42,9 +43,9 @@ class Backups(Protocol):
         ...
 
 
-def router(pages: Pages, backups: Backups) -> APIRouter:
+def router(pages: Pages, backups: Backups) -> Router:
     """The copies, for the keeper alone: hashes of passwords and secrets of downloaders are in them."""
-    routes = APIRouter()
+    routes = Router()
 
     async def show(request: Request, problem: str | None = None) -> Response:
         return pages.show(

@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.logs import LogLine
+from kurabito.site.routing import Router
 from kurabito.web.pages import Pages
 
 _PATH: Final = "/settings/logs"
@@ -16,9 +17,9 @@ _LEVELS: Final = ("debug", "info", "warning", "error")
 _SHOWN: Final = 300
 
 
-def router(pages: Pages, recent: Callable[[], Sequence[LogLine]]) -> APIRouter:
+def router(pages: Pages, recent: Callable[[], Sequence[LogLine]]) -> Router:
     """The log, and the same lines as a file."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get(_PATH)
     async def overview(request: Request) -> Response:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.access import SESSION_COOKIE, Keys, LoginLimit, NewKey, Passwords, Scope, Sessions
 from kurabito.access.reasons import SecurityReason
@@ -14,6 +14,7 @@ from kurabito.access.sessions import session_id
 from kurabito.errors import InvalidInput
 from kurabito.reasons import InputReason, Reason, refused
 from kurabito.site.addresses import one_client
+from kurabito.site.routing import Router
 from kurabito.web.forms import Form
 from kurabito.web.pages import Pages, client_of
 from kurabito.web.settings.keeper import keeper_only
@@ -106,9 +107,9 @@ class SecurityDesk:
         limit.succeeded(client)
 
 
-def router(pages: Pages, parts: SecurityParts) -> APIRouter:
+def router(pages: Pages, parts: SecurityParts) -> Router:
     """The page, and what is done on it."""
-    routes, desk = APIRouter(), SecurityDesk(pages, parts)
+    routes, desk = Router(), SecurityDesk(pages, parts)
     _add_keys(routes, pages, parts, desk)
 
     @routes.get(_PATH)
@@ -139,7 +140,7 @@ def router(pages: Pages, parts: SecurityParts) -> APIRouter:
     return routes
 
 
-def _add_keys(routes: APIRouter, pages: Pages, parts: SecurityParts, desk: SecurityDesk) -> None:
+def _add_keys(routes: Router, pages: Pages, parts: SecurityParts, desk: SecurityDesk) -> None:
     @routes.get(f"{_PATH}/keys")
     @routes.get(f"{_PATH}/password")
     async def again() -> Response:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from starlette.exceptions import HTTPException
 
 from kurabito.settings import Settings, variable
@@ -15,6 +15,7 @@ from kurabito.settings.fields import SettingGroup, fields
 from kurabito.settings.origins import explain, pending_restart
 from kurabito.settings.store import SettingsStore
 from kurabito.settings.verdicts import SettingVerdict, Trials
+from kurabito.site.routing import Router
 from kurabito.web.forms import values_of
 from kurabito.web.pages import Pages
 from kurabito.web.settings.settings_form import SettingRow, SettingsForm
@@ -83,9 +84,9 @@ class SettingsDesk:
         return None
 
 
-def router(pages: Pages, parts: SettingsParts) -> APIRouter:
+def router(pages: Pages, parts: SettingsParts) -> Router:
     """The settings, and the restart that some of them wait for."""
-    routes, desk = APIRouter(), SettingsDesk(pages, parts)
+    routes, desk = Router(), SettingsDesk(pages, parts)
     _add_trials(routes, pages, parts.trials, desk)
 
     @routes.get(PATH)
@@ -124,7 +125,7 @@ def leaving(answer: Response) -> Response:
     return answer
 
 
-def _add_trials(routes: APIRouter, pages: Pages, trials: Trials, desk: SettingsDesk) -> None:
+def _add_trials(routes: Router, pages: Pages, trials: Trials, desk: SettingsDesk) -> None:
     @routes.get(f"{PATH}/{{name}}/test/{{setting}}")
     async def again(name: str) -> Response:
         # A reader who changes the language of what was tested comes by here.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from starlette.exceptions import HTTPException
 
 from kurabito.downloads.connections.model import CLIENTS
@@ -20,6 +20,7 @@ from kurabito.settings.errors import SettingsRefused
 from kurabito.settings.origins import explain, pending_restart
 from kurabito.setup.folders import FolderBrowser, FolderChoice
 from kurabito.setup.progress import SetupProgress, SetupStep
+from kurabito.site.routing import Router
 from kurabito.web.downloads.connections import ConnectionDesk, ConnectionForm
 from kurabito.web.forms import CHECKED, Form, Problem, fields_of
 from kurabito.web.library.library_form import LibraryForm
@@ -195,9 +196,9 @@ class SetupDesk:
 _WITH_FOLDERS: Final = (SetupStep.LIBRARY, SetupStep.DOWNLOADS)
 
 
-def router(pages: Pages, parts: SetupParts) -> APIRouter:
+def router(pages: Pages, parts: SetupParts) -> Router:
     """The steps."""
-    routes, desk = APIRouter(), SetupDesk(pages, parts)
+    routes, desk = Router(), SetupDesk(pages, parts)
     doings: dict[SetupStep, Callable[[Request], Awaitable[Response]]] = {
         SetupStep.WELCOME: desk.welcome,
         SetupStep.LIBRARY: desk.library,

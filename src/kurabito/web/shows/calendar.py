@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta, timezone
 from typing import Final, Self
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.catalog.follow import FollowFromMetadata
 from kurabito.catalog.summaries import CatalogSummaries
@@ -22,6 +22,7 @@ from kurabito.metadata.calendar import REFRESH, SEASON_MONTHS, Week
 from kurabito.metadata.health import SourceHealths
 from kurabito.metadata.sources.index import UPDATE, IndexUpdates
 from kurabito.runtime import Queue, TaskRecord
+from kurabito.site.routing import Router
 from kurabito.web.forms import count_of, fields_of, id_of
 from kurabito.web.pages import Pages
 from kurabito.web.shows.cards import Card
@@ -79,9 +80,9 @@ def router(
     index: IndexUpdates,
     summaries: CatalogSummaries,
     queue: Queue,
-) -> APIRouter:
+) -> Router:
     """This week, a season, the refresh from bgm.tv, and following what is on."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get("/calendar")
     async def overview(request: Request) -> Response:

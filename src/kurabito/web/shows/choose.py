@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from starlette.datastructures import QueryParams
 
 from kurabito.catalog.catalog import Catalog
@@ -20,6 +20,7 @@ from kurabito.metadata import MetadataService
 from kurabito.metadata.calendar import CalendarService
 from kurabito.metadata.records import Details, Metadata
 from kurabito.metadata.search import FoundTitles, MetadataSearch
+from kurabito.site.routing import Router
 from kurabito.web.forms import id_of, values_of
 from kurabito.web.pages import Pages
 from kurabito.web.shows.cards import CardNames
@@ -59,9 +60,9 @@ class IdentifiedThings:
         return names[0].shown if names else ""
 
 
-def router(pages: Pages, parts: ChoiceParts) -> APIRouter:
+def router(pages: Pages, parts: ChoiceParts) -> Router:
     """The search, and the choice."""
-    routes = APIRouter()
+    routes = Router()
     search, matches = parts.search, parts.matches
 
     @routes.get("/matches/search")

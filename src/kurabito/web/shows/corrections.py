@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.corrections.model import CorrectionEffect
@@ -18,6 +18,7 @@ from kurabito.catalog.corrections.moves import EpisodePlace
 from kurabito.catalog.corrections.service import Corrections
 from kurabito.catalog.series import Series
 from kurabito.errors import InvalidInput
+from kurabito.site.routing import Router
 from kurabito.titles import ReleaseKind
 from kurabito.web.forms import fields_of, id_of, one_of, values_of
 from kurabito.web.pages import Pages
@@ -39,9 +40,9 @@ class _Question:
     facts: Mapping[str, Any]
 
 
-def router(pages: Pages, catalog: Catalog, corrections: Corrections) -> APIRouter:
+def router(pages: Pages, catalog: Catalog, corrections: Corrections) -> Router:
     """What can be corrected of a series and its releases."""
-    routes = APIRouter()
+    routes = Router()
     ask = _Previews(catalog, corrections)
 
     @routes.get("/series/{series_id}/merge")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.metadata import MetadataService
+from kurabito.site.routing import Router
 from kurabito.web.navigation import NAVIGATION
 from kurabito.web.pages import Pages
 from kurabito.web.shows.titles import shown_shows
@@ -17,9 +18,9 @@ _SHOWS: Final = 8
 _LONGEST: Final = 200
 
 
-def router(pages: Pages, catalog: Catalog, metadata: MetadataService) -> APIRouter:
+def router(pages: Pages, catalog: Catalog, metadata: MetadataService) -> Router:
     """What is found, as a page; the box shows its list while one types."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get("/find")
     async def find(request: Request) -> Response:

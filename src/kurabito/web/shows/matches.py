@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.identity.service import Questions
@@ -18,6 +18,7 @@ from kurabito.library.service import LibraryService
 from kurabito.metadata import CalendarService, MetadataService
 from kurabito.metadata.records import Metadata
 from kurabito.runtime import Queue
+from kurabito.site.routing import Router
 from kurabito.web.forms import fields_of, id_cursor, id_of, one_of
 from kurabito.web.pages import Pages
 from kurabito.web.shows.cards import CardNames
@@ -35,9 +36,9 @@ def router(
     questions: Questions,
     wanted: WantedList,
     queue: Queue,
-) -> APIRouter:
+) -> Router:
     """The folders, and what can be said of each."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get("/matches")
     async def overview(request: Request) -> Response:
@@ -73,7 +74,7 @@ def router(
     return routes
 
 
-def _decisions(routes: APIRouter, pages: Pages, matches: Matches) -> None:
+def _decisions(routes: Router, pages: Pages, matches: Matches) -> None:
     """What can be said of a folder."""
 
     @routes.post("/matches/look")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.identity.answers import Answer
@@ -15,6 +15,7 @@ from kurabito.catalog.identity.relink import Relinker
 from kurabito.catalog.identity.service import Questions
 from kurabito.catalog.states import SeriesState
 from kurabito.placements.filing.service import Placements
+from kurabito.site.routing import Router
 from kurabito.web.forms import count_of, fields_of, id_cursor, id_of, one_of
 from kurabito.web.pages import Pages
 from kurabito.web.shows.named import series_named
@@ -28,9 +29,7 @@ _PATH: Final = "/questions"
 _ASKED: Final = (QuestionStatus.OPEN, QuestionStatus.DISMISSED)
 
 
-def router(
-    pages: Pages, questions: Questions, relinker: Relinker, catalog: Catalog, placements: Placements
-) -> APIRouter:
+def router(pages: Pages, questions: Questions, relinker: Relinker, catalog: Catalog, placements: Placements) -> Router:
     """The questions, and what can be said to each."""
     routes = _relinks(pages, relinker)
 
@@ -81,9 +80,9 @@ def router(
     return routes
 
 
-def _relinks(pages: Pages, relinker: Relinker) -> APIRouter:
+def _relinks(pages: Pages, relinker: Relinker) -> Router:
     """What was read again, and the word that lets it be downloaded."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get(f"{_PATH}/relinks/{{relink_id}}")
     async def relink(request: Request, relink_id: str) -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final, NamedTuple
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.errors import InvalidInput
 from kurabito.metadata import MetadataHandle, MetadataService
@@ -15,6 +15,7 @@ from kurabito.metadata.records import Details
 from kurabito.metadata.runner import SYNC
 from kurabito.metadata.stories.service import StoryService
 from kurabito.runtime import Queue
+from kurabito.site.routing import Router
 from kurabito.web.forms import fields_of, id_of
 from kurabito.web.pages import Pages
 from kurabito.web.shows.cards import CardNames
@@ -44,9 +45,9 @@ def router(
     sources: SourceHealths,
     handle: MetadataHandle,
     queue: Queue,
-) -> APIRouter:
+) -> Router:
     """A record, the choice of its id, and having all of them filled in."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.post("/metadata/sync")
     async def sync(request: Request) -> Response:

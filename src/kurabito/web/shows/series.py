@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.corrections.service import Corrections
@@ -27,6 +27,7 @@ from kurabito.media_servers.search_links import search_link
 from kurabito.media_servers.service import MediaServers
 from kurabito.metadata import MetadataService
 from kurabito.metadata.stories.service import StoryService
+from kurabito.site.routing import Router
 from kurabito.titles import ReleaseKind
 from kurabito.web.forms import fields_of, id_of, one_of
 from kurabito.web.library.file import deleted_by
@@ -79,9 +80,9 @@ def router(
     pages: Pages,
     catalog: Catalog,
     parts: ShowParts,
-) -> APIRouter:
+) -> Router:
     """One show, and what is wanted of it."""
-    routes = APIRouter()
+    routes = Router()
     view = _ShowPage(pages, catalog, parts)
     _wishes(routes, pages, catalog)
 
@@ -101,7 +102,7 @@ def router(
     return routes
 
 
-def _wishes(routes: APIRouter, pages: Pages, catalog: Catalog) -> None:
+def _wishes(routes: Router, pages: Pages, catalog: Catalog) -> None:
     """What is wanted of a series, or of all that are not followed, and where its files go."""
 
     @routes.post("/series/wanted")

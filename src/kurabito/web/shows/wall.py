@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from starlette.datastructures import QueryParams
 
 from kurabito.catalog.catalog import Catalog
@@ -16,6 +16,7 @@ from kurabito.catalog.states import EpisodeState, SeriesKind, SeriesOrder, Serie
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.library.service import LibraryService
 from kurabito.metadata import MetadataService
+from kurabito.site.routing import Router
 from kurabito.web.forms import id_of, one_of
 from kurabito.web.pages import Pages
 from kurabito.web.shows.titles import shown_shows
@@ -97,9 +98,9 @@ def router(
     summaries: CatalogSummaries,
     metadata: MetadataService,
     libraries: LibraryService,
-) -> APIRouter:
+) -> Router:
     """The wall."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get("/series")
     async def wall(request: Request) -> Response:

@@ -82,7 +82,11 @@ function fits(old, wanted) {
   return old && !old.id && !wanted.id && old.nodeName === wanted.nodeName;
 }
 
+// How often the page was brought up to date.
+let swaps = 0;
+
 function swap(page) {
+  swaps += 1;
   for (const region of document.querySelectorAll("[data-live]")) {
     const wanted = page.getElementById(region.id);
     if (wanted) morph(region, wanted);
@@ -112,8 +116,11 @@ function refresh() {
       stale = false;
       news.clear();
       try {
+        const before = swaps;
         const { ok, page } = await load(location.href);
-        if (ok) swap(page);
+        // What the reader asked for meanwhile is shown already, and newer than this.
+        if (before !== swaps) stale = true;
+        else if (ok) swap(page);
         news.forEach(showProgress);
       } catch {
         // The stream notices an absent server too, says so, and asks for a refresh when it is back.

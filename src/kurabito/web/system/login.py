@@ -6,12 +6,13 @@ import math
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from markupsafe import Markup
 
 from kurabito.access import SESSION_COOKIE, LoginLimit, Passwords, Sessions
 from kurabito.access.sessions import LIFETIME
 from kurabito.site.addresses import one_client
+from kurabito.site.routing import Router
 from kurabito.web.forms import fields_of
 from kurabito.web.pages import Pages, client_of, principal_of
 
@@ -31,9 +32,9 @@ def router(
     passwords: Passwords,
     limit: LoginLimit,
     is_new: Callable[[], Awaitable[bool]] = never,
-) -> APIRouter:
+) -> Router:
     """The way in and the way out. As long as the installation `is_new`, the way in leads to its set-up."""
-    routes = APIRouter()
+    routes = Router()
     entrance = Entrance(pages, sessions, passwords, limit, is_new)
 
     @routes.get("/login")

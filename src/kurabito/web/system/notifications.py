@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.notifications.events import NotificationKind
 from kurabito.notifications.model import (
@@ -20,6 +20,7 @@ from kurabito.notifications.model import (
     read_quiet,
 )
 from kurabito.notifications.service import DestinationTest, Notifications
+from kurabito.site.routing import Router
 from kurabito.web.forms import CHECKED, line_of, one_of
 from kurabito.web.pages import Pages
 from kurabito.web.service_routes import ServiceForm, service_routes
@@ -73,7 +74,7 @@ class DestinationForm(ServiceForm):
         return DestinationSettings(kind=kind, **{"url": "", **self.changes(), "is_enabled": True})
 
 
-def router(pages: Pages, notifications: Notifications) -> APIRouter:
+def router(pages: Pages, notifications: Notifications) -> Router:
     """The destinations, and what is decided about them."""
 
     async def show(

@@ -7,18 +7,19 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.runtime import Queue, TaskRecord, TaskState
+from kurabito.site.routing import Router
 from kurabito.web.pages import Pages
 from kurabito.web.system.task_names import NameTasks, is_routine_task, no_names
 
 _MOST: Final = 20
 
 
-def router(pages: Pages, queue: Queue, name: NameTasks = no_names) -> APIRouter:
+def router(pages: Pages, queue: Queue, name: NameTasks = no_names) -> Router:
     """The overview of the tasks."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get("/now")
     async def now(request: Request) -> Response:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
+from kurabito.site.routing import Router
 from kurabito.web.pages import Pages
 
 _METHODS: Final = ("get", "post", "put", "patch", "delete")
@@ -89,9 +90,9 @@ class Shape:
     kind: SchemaKind
 
 
-def router(pages: Pages, openapi: Callable[[], Mapping[str, Any]]) -> APIRouter:
+def router(pages: Pages, openapi: Callable[[], Mapping[str, Any]]) -> Router:
     """The page that describes the interface."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get("/docs")
     async def docs(request: Request) -> Response:

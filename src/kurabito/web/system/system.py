@@ -7,13 +7,14 @@ import platform
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.clock import to_datetime
 from kurabito.maintenance.wal import WalMaintenance
 from kurabito.protocol.planes import Planes
 from kurabito.runtime import Queue, TaskState
 from kurabito.settings import DEFAULT, Origin
+from kurabito.site.routing import Router
 from kurabito.thumbnails.metrics import ThumbnailMetrics
 from kurabito.web.pages import Pages
 
@@ -29,9 +30,9 @@ def router(
     log: WalMaintenance | None = None,
     thumbnails: Callable[[], Awaitable[ThumbnailMetrics]] | None = None,
     troubles: Callable[[], Mapping[str, str]] = dict,
-) -> APIRouter:
+) -> Router:
     """The page about the program itself."""
-    routes = APIRouter()
+    routes = Router()
     started = to_datetime(pages.clock.now())
 
     @routes.get("/system")

@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from kurabito.runtime import Queue, TaskRecord, TaskState
 from kurabito.runtime.history import history_of
+from kurabito.site.routing import Router
 from kurabito.web.forms import fields_of
 from kurabito.web.pages import Pages
 from kurabito.web.system.task_names import NameTasks, no_names, runs_of
@@ -17,9 +18,9 @@ from kurabito.web.system.task_names import NameTasks, no_names, runs_of
 _PAGE: Final = 50
 
 
-def router(pages: Pages, queue: Queue, name: NameTasks = no_names) -> APIRouter:
+def router(pages: Pages, queue: Queue, name: NameTasks = no_names) -> Router:
     """The list, the detail, and what can be done to a task."""
-    routes = APIRouter()
+    routes = Router()
 
     @routes.get("/tasks")
     async def tasks(request: Request) -> Response:

@@ -18,13 +18,13 @@ def is_refused(status: lt.torrent_status) -> bool:
     return bool(status.flags & lt.torrent_flags.upload_mode) or status.errc.value() == errno.ENOSPC
 
 
-def status_of(hash: str, handle: lt.torrent_handle, trouble: str | None) -> DownloadStatus:
-    """How a torrent is doing; `trouble` is why the disk does not take it."""
+def status_of(hash: str, handle: lt.torrent_handle, *, trouble: str | None, is_written: bool) -> DownloadStatus:
+    """How a torrent is doing; `trouble` is why the disk does not take it, `is_written` whether it has all that came."""
     status = handle.status()
     refused = is_refused(status) and not status.is_finished
     if status.errc.value() and not refused:
         word = TransferStatus.ERROR
-    elif status.is_finished and status.has_metadata and status.state not in _CHECKING:
+    elif is_written and status.is_finished and status.has_metadata and status.state not in _CHECKING:
         word = TransferStatus.COMPLETED
     else:
         word = TransferStatus.DOWNLOADING

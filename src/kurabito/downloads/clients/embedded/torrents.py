@@ -41,6 +41,8 @@ class Torrents:
         self._saved = 0.0
         self._troubles: dict[str, str] = {}
         """Why the disk does not take some torrents."""
+        self._written: set[str] = set()
+        """Torrents whose last block is on the disk: libtorrent finishes one while its last blocks wait to be written."""
         self._tried_disk = 0.0
 
     def open(self) -> None:
@@ -52,6 +54,10 @@ class Torrents:
                 params = lt.read_resume_data(file.read_bytes())
                 self._handles[file.stem] = self._session.add_torrent(params)
                 self._goals.load(file.stem)
+                pieces = params.ti.num_pieces() if params.ti is not None else -1
+                # Nothing of an earlier run waits to be written. What was kept may have a few pieces more, up to a byte.
+                if params.have_pieces[:pieces] == [True] * pieces:
+                    self._written.add(file.stem)
             except (RuntimeError, OSError) as error:
                 log.warning("torrent halted", hash=file.stem, error=error)
 
@@ -105,7 +111,9 @@ class Torrents:
     def status(self, hash: str) -> DownloadStatus | None:
         """How a torrent is doing; None when it is not ours."""
         handle = self._handles.get(hash)
-        return None if handle is None else status_of(hash, handle, self._troubles.get(hash))
+        if handle is None:
+            return None
+        return status_of(hash, handle, trouble=self._troubles.get(hash), is_written=hash in self._written)
 
     def pause(self, hash: str) -> bool:
         """Let a torrent rest; false when it is not ours."""
@@ -120,6 +128,7 @@ class Torrents:
         with self._lock:
             handle = self._handles.pop(hash, None)
             self._troubles.pop(hash, None)
+            self._written.discard(hash)
             self._goals.drop(hash)
             self._kept(hash).unlink(missing_ok=True)
             if handle is None or self._session is None:
@@ -166,9 +175,13 @@ class Torrents:
                 if (name := self._name(alert.handle.info_hashes())) is not None:
                     self._troubles[name] = alert.error.message()
                     log.warning("torrent cannot be written", hash=name, problem=alert.error.message())
-            case lt.metadata_received_alert() | lt.torrent_finished_alert():
-                if alert.handle.is_valid():
-                    alert.handle.save_resume_data(lt.torrent_handle.save_info_dict)
+            case lt.metadata_received_alert() | lt.torrent_finished_alert() if alert.handle.is_valid():
+                alert.handle.save_resume_data(lt.torrent_handle.save_info_dict)
+                if isinstance(alert, lt.torrent_finished_alert):
+                    alert.handle.flush_cache()
+            case lt.cache_flushed_alert() if alert.handle.is_valid():
+                if (name := self._name(alert.handle.info_hashes())) is not None:
+                    self._written.add(name)
             case _:
                 pass
         return 0
