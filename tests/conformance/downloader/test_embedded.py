@@ -295,10 +295,11 @@ async def test_a_torrent_is_complete_once_its_last_block_is_written(
                 await asyncio.sleep(0.02)
             # It has everything, and nothing was said yet about what is written.
             assert found.status is TransferStatus.DOWNLOADING
-            while found.status is not TransferStatus.COMPLETED:
+            while (now := torrents.status(source.hash)) is None or now.status is not TransferStatus.COMPLETED:
                 await asyncio.to_thread(torrents.tend)
-                found = torrents.status(source.hash)
-                assert found is not None
+                await asyncio.sleep(0.02)
+            while not lt.read_resume_data((tmp_path / "notes" / f"{source.hash}.resume").read_bytes()).have_pieces:
+                await asyncio.to_thread(torrents.tend)
                 await asyncio.sleep(0.02)
     finally:
         await asyncio.to_thread(torrents.close)

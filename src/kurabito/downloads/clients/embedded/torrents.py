@@ -54,9 +54,8 @@ class Torrents:
                 params = lt.read_resume_data(file.read_bytes())
                 self._handles[file.stem] = self._session.add_torrent(params)
                 self._goals.load(file.stem)
-                pieces = params.ti.num_pieces() if params.ti is not None else -1
-                # Nothing of an earlier run waits to be written. What was kept may have a few pieces more, up to a byte.
-                if params.have_pieces[:pieces] == [True] * pieces:
+                if _has_all(params):
+                    # Nothing of an earlier run waits to be written.
                     self._written.add(file.stem)
             except (RuntimeError, OSError) as error:
                 log.warning("torrent halted", hash=file.stem, error=error)
@@ -171,20 +170,29 @@ class Torrents:
                 log.warning("peers cannot connect to us", port=self._options.port, problem=alert.message())
             case lt.listen_succeeded_alert(port=port) if port != self._options.port:
                 log.warning("the port for peers is in use by another program", port=self._options.port, instead=port)
-            case lt.file_error_alert() if alert.handle.is_valid():
-                if (name := self._name(alert.handle.info_hashes())) is not None:
-                    self._troubles[name] = alert.error.message()
-                    log.warning("torrent cannot be written", hash=name, problem=alert.error.message())
-            case lt.metadata_received_alert() | lt.torrent_finished_alert() if alert.handle.is_valid():
-                alert.handle.save_resume_data(lt.torrent_handle.save_info_dict)
-                if isinstance(alert, lt.torrent_finished_alert):
-                    alert.handle.flush_cache()
-            case lt.cache_flushed_alert() if alert.handle.is_valid():
-                if (name := self._name(alert.handle.info_hashes())) is not None:
-                    self._written.add(name)
+            case lt.torrent_alert() if alert.handle.is_valid():
+                self._hear_of(alert.handle, alert)
             case _:
                 pass
         return 0
+
+    def _hear_of(self, handle: lt.torrent_handle, alert: lt.torrent_alert) -> None:
+        """Note what an alert says about a torrent."""
+        name = self._name(handle.info_hashes())
+        match alert:
+            case lt.file_error_alert() if name is not None:
+                self._troubles[name] = alert.error.message()
+                log.warning("torrent cannot be written", hash=name, problem=alert.error.message())
+            case lt.cache_flushed_alert() if name is not None:
+                if handle.status().is_finished:
+                    self._written.add(name)
+            case lt.metadata_received_alert():
+                handle.save_resume_data(lt.torrent_handle.save_info_dict)
+            case lt.torrent_finished_alert():
+                handle.save_resume_data(lt.torrent_handle.save_info_dict)
+                handle.flush_cache()
+            case _:
+                pass
 
     def _ask_to_save(self, when: int) -> int:
         with self._lock:
@@ -267,6 +275,12 @@ def session_settings(options: EmbeddedOptions) -> lt.settings_pack:
         "stop_tracker_timeout": 1,
         "alert_mask": _TELLS,
     }
+
+
+def _has_all(params: lt.add_torrent_params) -> bool:
+    # The pieces are kept in whole bytes, so that there may be more places than pieces.
+    pieces = params.ti.num_pieces() if params.ti is not None else 0
+    return pieces > 0 and params.have_pieces[:pieces] == [True] * pieces
 
 
 def _rest(handle: lt.torrent_handle) -> None:
