@@ -1,4 +1,4 @@
-"""What clients send and are answered. What they send is taken as it is written or refused, never guessed at."""
+"""What clients send: taken as it is written or refused, never guessed at."""
 
 from __future__ import annotations
 
@@ -16,13 +16,7 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-class LazyModel(BaseModel):
-    """A model that is built when it is first used: all of them together would take a sixth of the time of a start."""
-
-    model_config = ConfigDict(defer_build=True)
-
-
-class StrictBody(LazyModel):
+class StrictBody(BaseModel):
     """The body of a request: no field is converted, and none is unknown."""
 
     model_config = ConfigDict(strict=True, extra="forbid")

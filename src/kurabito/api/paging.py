@@ -8,7 +8,6 @@ from typing import Annotated, Final, Generic, Self, TypeVar
 from fastapi import Query
 from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LazyModel
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import MAX_PAGE
 
@@ -22,7 +21,7 @@ IdCursor = Annotated[str | None, Query(pattern=r"^[1-9][0-9]{0,17}$", descriptio
 """For lists in the order of their ids."""
 
 
-class PageAnswer(LazyModel, Generic[Answer]):
+class PageAnswer(BaseModel, Generic[Answer]):
     """Some items of a list, and where the next page begins."""
 
     items: list[Answer]

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, Final, Self, TypeAlias
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LazyModel
 from kurabito.catalog.states import DoubtReason, FilterReason
 from kurabito.downloads.items import TransferDetail
 from kurabito.downloads.paths.tests import PathReason
@@ -25,7 +24,7 @@ _UNTRIED: Final = "Whether {downloader} sees {core_folder} could not be tried: "
 _Words: TypeAlias = Mapping[StrEnum, str | Callable[[Mapping[str, Any]], str]]
 
 
-class WhyAnswer(LazyModel):
+class WhyAnswer(BaseModel):
     """A reason as a code to translate, and what belongs into its sentence."""
 
     code: str

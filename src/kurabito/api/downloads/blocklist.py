@@ -6,9 +6,8 @@ from datetime import datetime
 from typing import Annotated, Self
 
 from fastapi import Path
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LazyModel
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.api.reasons import WhyAnswer, sentence_of
 from kurabito.downloads.blocklist.service import Blocklist
@@ -20,7 +19,7 @@ from kurabito.site.routing import Router
 BlockId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the id of a blocked release")]
 
 
-class BlockedReleaseAnswer(LazyModel):
+class BlockedReleaseAnswer(BaseModel):
     """A release that failed. Times are UTC."""
 
     id: int
@@ -39,7 +38,7 @@ class BlockedReleaseAnswer(LazyModel):
         return cls(**own, reason=sentence_of(block.reason), why=WhyAnswer.of(block.reason))
 
 
-class ClearedAnswer(LazyModel):
+class ClearedAnswer(BaseModel):
     """What was cleared."""
 
     cleared: int

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Annotated, Self
 
 from fastapi import Path
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import WHOLE, LazyModel, StrictBody
+from kurabito.api.bodies import WHOLE, StrictBody
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.downloads.conflicts import Conflict, Conflicts
 from kurabito.runtime.paging import BIGGEST_ID
@@ -19,7 +19,7 @@ from kurabito.titles import ReleaseKind
 ConflictId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the conflict's id")]
 
 
-class ReleaseAnswer(LazyModel):
+class ReleaseAnswer(BaseModel):
     """A release that can be chosen."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -28,7 +28,7 @@ class ReleaseAnswer(LazyModel):
     title: str
 
 
-class ConflictAnswer(LazyModel):
+class ConflictAnswer(BaseModel):
     """An episode, and the releases of it that there are. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)

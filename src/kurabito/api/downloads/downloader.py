@@ -7,13 +7,13 @@ from importlib.metadata import version
 from typing import Annotated, Final
 
 from fastapi import FastAPI, Query
-from pydantic import Field
+from pydantic import BaseModel, Field
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kurabito.access import LoginLimit
 from kurabito.access.errors import GuessedTooOften, NotAuthenticated
-from kurabito.api.bodies import LazyModel, StrictBody
+from kurabito.api.bodies import StrictBody
 from kurabito.clock import SystemClock
 from kurabito.downloads.items import (
     CancelResult,
@@ -66,7 +66,7 @@ class ItemsBody(StrictBody):
     items: Annotated[list[ItemBody], Field(max_length=MOST_ITEMS)]
 
 
-class ItemAnswer(LazyModel):
+class ItemAnswer(BaseModel):
     """Whether one item was taken."""
 
     url: str
@@ -77,7 +77,7 @@ class ItemAnswer(LazyModel):
     may_pass: bool = Field(False, description="it was rejected, and may be taken later")
 
 
-class ItemsAnswer(LazyModel):
+class ItemsAnswer(BaseModel):
     """One result for each item, in their order."""
 
     results: list[ItemAnswer]
@@ -89,20 +89,20 @@ class HashesBody(StrictBody):
     hashes: Annotated[list[Hash], Field(max_length=MOST_ITEMS)]
 
 
-class CancelAnswer(LazyModel):
+class CancelAnswer(BaseModel):
     """What became of one download."""
 
     hash: str
     status: CancelStatus
 
 
-class CancelsAnswer(LazyModel):
+class CancelsAnswer(BaseModel):
     """One result for each hash."""
 
     results: list[CancelAnswer]
 
 
-class TransferFileAnswer(LazyModel):
+class TransferFileAnswer(BaseModel):
     """One file of a download."""
 
     path: str = Field(description="below content_path, with slashes")
@@ -111,7 +111,7 @@ class TransferFileAnswer(LazyModel):
     complete: bool = False
 
 
-class StatusAnswer(LazyModel):
+class StatusAnswer(BaseModel):
     """How one download is doing."""
 
     hash: str
@@ -126,7 +126,7 @@ class StatusAnswer(LazyModel):
     files: list[TransferFileAnswer] | None = Field(None, description="once it is complete, if the program tells them")
 
 
-class StatusesAnswer(LazyModel):
+class StatusesAnswer(BaseModel):
     """Those of the hashes that are there."""
 
     statuses: list[StatusAnswer]
@@ -141,7 +141,7 @@ class PathsBody(StrictBody):
     removes: str | None = Field(None, description="a file that was written and has served")
 
 
-class PathsAnswer(LazyModel):
+class PathsAnswer(BaseModel):
     """What was found out. Null is what was not asked."""
 
     is_seen: bool | None = None

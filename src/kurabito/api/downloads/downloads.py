@@ -7,9 +7,8 @@ from datetime import datetime
 from typing import Annotated, Self
 
 from fastapi import Path, Query
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from kurabito.api.bodies import LazyModel
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.api.reasons import WhyAnswer, sentence_of
 from kurabito.downloads.dispatch.attempts import Attempt
@@ -29,7 +28,7 @@ EpisodeId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the episode's 
 DownloadId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the download's id")]
 
 
-class DownloadAnswer(LazyModel):
+class DownloadAnswer(BaseModel):
     """One dispatch of one link. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -78,7 +77,7 @@ class DownloadAnswer(LazyModel):
         return cls(**known, is_stalled=is_stalled, progress_state=state, why=why)
 
 
-class AttemptAnswer(LazyModel):
+class AttemptAnswer(BaseModel):
     """What came of offering it to one downloader."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -96,7 +95,7 @@ class AttemptAnswer(LazyModel):
         return cls.model_validate(attempt).model_copy(update={"why": WhyAnswer.of(attempt.reason)})
 
 
-class DownloadFileAnswer(LazyModel):
+class DownloadFileAnswer(BaseModel):
     """One file of a download."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -116,7 +115,7 @@ class DownloadStory(DownloadAnswer):
     )
 
 
-class WantedAgainAnswer(LazyModel):
+class WantedAgainAnswer(BaseModel):
     """What came of wanting an episode again."""
 
     downloads: list[DownloadAnswer] = Field(

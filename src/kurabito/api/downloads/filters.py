@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Final, Self
 
 from fastapi import Path
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import WHOLE, LazyModel, ShortText, StrictBody
+from kurabito.api.bodies import WHOLE, ShortText, StrictBody
 from kurabito.api.paging import PageAnswer
 from kurabito.api.reasons import WhyAnswer, sentence_of
 from kurabito.downloads.filters.model import LONGEST_PATTERN, Action, Fields, FilterRule, RuleScope, Target
@@ -91,7 +91,7 @@ class RuleBody(StrictBody):
         )
 
 
-class FilterRuleAnswer(LazyModel):
+class FilterRuleAnswer(BaseModel):
     """A filter rule."""
 
     id: int
@@ -127,7 +127,7 @@ class FilterDraft(StrictBody):
     rule: RuleBody | None = Field(None, description="what it would be; null takes it away")
 
 
-class ExcludedAnswer(LazyModel):
+class ExcludedAnswer(BaseModel):
     """A link that would be taken no longer."""
 
     link_id: int
@@ -137,7 +137,7 @@ class ExcludedAnswer(LazyModel):
     download_id: int | None = Field(description="the download that would be cancelled")
 
 
-class FreedAnswer(LazyModel):
+class FreedAnswer(BaseModel):
     """A link that could be taken then: no rule keeps it away, or what was taken in its place is excluded."""
 
     link_id: int
@@ -147,7 +147,7 @@ class FreedAnswer(LazyModel):
     )
 
 
-class ReplacedAnswer(LazyModel):
+class ReplacedAnswer(BaseModel):
     """A download that would end because a release that can be taken then is better, such as a second version."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -156,7 +156,7 @@ class ReplacedAnswer(LazyModel):
     title: str
 
 
-class FilterPreviewAnswer(LazyModel):
+class FilterPreviewAnswer(BaseModel):
     """What saving would do, no more and no less. The lists show the first of many."""
 
     excluded_count: int

@@ -8,9 +8,8 @@ from typing import Annotated, Final, Self
 
 from fastapi import Depends, Query
 from fastapi.responses import StreamingResponse
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, BaseModel, Field
 
-from kurabito.api.bodies import LazyModel
 from kurabito.api.downloads.history_export import as_csv, as_json
 from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
 from kurabito.api.reasons import WhyAnswer, sentence_of
@@ -25,7 +24,7 @@ _CURSOR: Final = r"^[0-9]{1,18}-[a-z]{1,20}-[0-9a-f]{1,32}$"
 _NO_NUL: Final = r"^[^\x00]*$"
 
 
-class HistoryAnswer(LazyModel):
+class HistoryAnswer(BaseModel):
     """Something that happened. Times are UTC."""
 
     kind: HistoryKind

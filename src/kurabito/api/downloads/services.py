@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Annotated, Self
 
 from fastapi import Path, Query
-from pydantic import BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
-from kurabito.api.bodies import WHOLE, LazyModel, StrictBody
+from kurabito.api.bodies import WHOLE, StrictBody
 from kurabito.api.callers import Speaking
 from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
 from kurabito.api.reasons import WhyAnswer, in_english
@@ -27,7 +27,7 @@ Text = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")
 Endpoint = Annotated[str, Field(max_length=500, pattern=r"^/[^\x00]*$")]
 
 
-class CapabilitiesBody(LazyModel):
+class CapabilitiesBody(BaseModel):
     """What a service can do. What we do not know is passed over: it may be newer than we are."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
@@ -40,7 +40,7 @@ class CapabilitiesBody(LazyModel):
     )
 
 
-class RegistrationBody(LazyModel):
+class RegistrationBody(BaseModel):
     """What a service says of itself."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
@@ -72,7 +72,7 @@ class RegistrationBody(LazyModel):
         )
 
 
-class Registered(LazyModel):
+class Registered(BaseModel):
     """The service is known now."""
 
     service_id: int
@@ -105,7 +105,7 @@ class ServiceChange(StrictBody):
         return None if self.path_maps is None else [PathMap(one.core, one.downloader) for one in self.path_maps]
 
 
-class ServiceAnswer(LazyModel):
+class ServiceAnswer(BaseModel):
     """A service, without its token. Times are UTC."""
 
     id: int
@@ -148,7 +148,7 @@ class ServiceAnswer(LazyModel):
         )
 
 
-class PathTestAnswer(LazyModel):
+class PathTestAnswer(BaseModel):
     """Whether a downloader puts things where they are found. Null is what could not be tried."""
 
     model_config = ConfigDict(from_attributes=True)

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Annotated, Final, Self
 
 from fastapi import Path, Query
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import WHOLE, LazyModel, StrictBody
+from kurabito.api.bodies import WHOLE, StrictBody
 from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
 from kurabito.library.deletion.plans import MAX_GROUPS, DeletionPlan, DeletionPlans, PlanStep
 from kurabito.library.deletion.rules import KeepReason, KeepRule, KeepRules, Preference, ProtectedFolder
@@ -32,7 +32,7 @@ FileId = Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
 PlanId = Annotated[int, Path(ge=1, le=BIGGEST_ID)]
 
 
-class GroupAnswer(LazyModel):
+class GroupAnswer(BaseModel):
     """Files with the same content."""
 
     group_key: str = Field(examples=["blake3:" + 64 * "0"])
@@ -56,7 +56,7 @@ class GroupAnswer(LazyModel):
         )
 
 
-class DuplicateAnswer(LazyModel):
+class DuplicateAnswer(BaseModel):
     """One file of a group."""
 
     id: int
@@ -124,7 +124,7 @@ class ApplyOrder(StrictBody):
     confirm: bool = Field(False, description="must be true when `dry_run` is false")
 
 
-class StepAnswer(LazyModel):
+class StepAnswer(BaseModel):
     """One file that goes, and the copy that stays for it."""
 
     position: int
@@ -146,7 +146,7 @@ class StepAnswer(LazyModel):
         return cls(**{name: getattr(step, name) for name in cls.model_fields})
 
 
-class PlanAnswer(LazyModel):
+class PlanAnswer(BaseModel):
     """What would go, or went. Times are UTC."""
 
     id: int
@@ -177,7 +177,7 @@ class PlanWithSteps(PlanAnswer):
     steps: PageAnswer[StepAnswer]
 
 
-class UndoAnswer(LazyModel):
+class UndoAnswer(BaseModel):
     """What is put back."""
 
     entries: int = Field(description="files that are on their way back; 0 when none is in the trash any more")

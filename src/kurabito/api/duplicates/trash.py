@@ -7,9 +7,8 @@ from datetime import datetime
 from typing import Annotated, Final, Self
 
 from fastapi import Path, Query
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LazyModel
 from kurabito.api.duplicates.duplicates import UndoAnswer
 from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
 from kurabito.library.deletion.trash import Trash, TrashEntry
@@ -19,14 +18,14 @@ from kurabito.site.routing import Router
 _CURSOR: Final = "^[0-9]{1,18}-[0-9a-f]{32}$"
 
 
-class RefusalAnswer(LazyModel):
+class RefusalAnswer(BaseModel):
     """Why a file was not put back."""
 
     error_code: str = Field(description="stable; what an interface translates")
     error_message: str
 
 
-class TrashAnswer(LazyModel):
+class TrashAnswer(BaseModel):
     """A file in the trash. Times are UTC."""
 
     id: str
@@ -54,7 +53,7 @@ class TrashAnswer(LazyModel):
         )
 
 
-class RestoreAnswer(LazyModel):
+class RestoreAnswer(BaseModel):
     """The job that puts a file back."""
 
     job_id: str

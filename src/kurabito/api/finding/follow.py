@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Annotated
 
 from fastapi import Query
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import WHOLE, LazyModel, StrictBody
+from kurabito.api.bodies import WHOLE, StrictBody
 from kurabito.api.finding.releases import GrabKey
 from kurabito.api.paging import PageAnswer
 from kurabito.downloads.follow.offers import offers
@@ -23,7 +23,7 @@ from kurabito.site.errors import WITH_BODY, documented
 from kurabito.site.routing import Router
 
 
-class GroupOfferAnswer(LazyModel):
+class GroupOfferAnswer(BaseModel):
     """How one group releases a show. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -51,7 +51,7 @@ class FollowOrder(StrictBody):
     silent_days: Annotated[int, Field(ge=1, le=365), WHOLE] = Field(SILENT_DAYS, description="after so many days")
 
 
-class FollowAnswer(LazyModel):
+class FollowAnswer(BaseModel):
     """What following made."""
 
     series_id: int

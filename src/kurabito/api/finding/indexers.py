@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Annotated, Any, Self
 
 from fastapi import Path
-from pydantic import ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from kurabito.api.bodies import WHOLE, LazyModel, ShortText, StrictBody
+from kurabito.api.bodies import WHOLE, ShortText, StrictBody
 from kurabito.api.following.previews import ALLOWS_PRIVATE
 from kurabito.api.paging import PageAnswer
 from kurabito.indexers.addresses import LONGEST_URL, without_login
@@ -107,7 +107,7 @@ class IndexerChange(StrictBody):
         return named
 
 
-class IndexerAnswer(LazyModel):
+class IndexerAnswer(BaseModel):
     """An indexer, without its key. Times are UTC."""
 
     id: int
@@ -151,7 +151,7 @@ class IndexerAnswer(LazyModel):
         )
 
 
-class AskedQueryAnswer(LazyModel):
+class AskedQueryAnswer(BaseModel):
     """A query that an indexer was asked. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -162,7 +162,7 @@ class AskedQueryAnswer(LazyModel):
     error_code: str | None
 
 
-class SiteAnswer(LazyModel):
+class SiteAnswer(BaseModel):
     """A site whose search is a feed, and that can be added as an indexer."""
 
     key: str
@@ -178,7 +178,7 @@ class SiteAnswer(LazyModel):
         return cls(**{name: getattr(site, name) for name in cls.model_fields} | {"url": mask_text(site.url)})
 
 
-class IndexerTestAnswer(LazyModel):
+class IndexerTestAnswer(BaseModel):
     """What came of asking an indexer."""
 
     is_good: bool

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Annotated, Self
 
 from fastapi import Path
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LazyModel, ShortText, StrictBody
+from kurabito.api.bodies import ShortText, StrictBody
 from kurabito.api.following.catalog import SeriesId
 from kurabito.api.following.preferences import PreferencesBody
 from kurabito.api.following.subscriptions import Choosing, WaitMinutes
@@ -56,7 +56,7 @@ class SeriesProfileBody(StrictBody):
     own: ReleasePreferencesBody | None = None
 
 
-class ProfileAnswer(LazyModel):
+class ProfileAnswer(BaseModel):
     """A profile. Times are UTC."""
 
     id: int

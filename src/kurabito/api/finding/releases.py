@@ -8,10 +8,10 @@ from typing import Annotated, Final, Self
 
 from fastapi import Header, Query
 from fastapi.responses import JSONResponse, StreamingResponse
-from pydantic import Field
+from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from kurabito.api.bodies import LazyModel, StrictBody
+from kurabito.api.bodies import StrictBody
 from kurabito.api.following.previews import OfferedReleaseAnswer
 from kurabito.api.reasons import WhyAnswer, sentence_of
 from kurabito.downloads.profiles.score import ScoreName
@@ -34,7 +34,7 @@ _WHAT: Final = (
 _TEXT: Final = r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"
 
 
-class ScorePartAnswer(LazyModel):
+class ScorePartAnswer(BaseModel):
     """What one thing adds to a score."""
 
     name: ScoreName
@@ -42,7 +42,7 @@ class ScorePartAnswer(LazyModel):
     what: str
 
 
-class FoundReleaseAnswer(LazyModel):
+class FoundReleaseAnswer(BaseModel):
     """A release that indexers have. Its URL is not shown: it may have the key of an indexer in it. Times are UTC."""
 
     key: str = Field(description="what to grab it by")
@@ -83,7 +83,7 @@ class FoundReleaseAnswer(LazyModel):
         )
 
 
-class SearchedIndexerAnswer(LazyModel):
+class SearchedIndexerAnswer(BaseModel):
     """What one indexer said."""
 
     indexer_id: int
@@ -106,7 +106,7 @@ class SearchedIndexerAnswer(LazyModel):
         )
 
 
-class SearchAnswer(LazyModel):
+class SearchAnswer(BaseModel):
     """What the indexers have, what would be taken first at the front."""
 
     indexers: list[SearchedIndexerAnswer] = Field(description="those that answered, or failed, so far")
@@ -123,7 +123,7 @@ class GrabOrder(StrictBody):
     key: GrabKey = Field(description="of a result of `GET /search`; it is known until the server stops")
 
 
-class GrabAnswer(LazyModel):
+class GrabAnswer(BaseModel):
     """What is downloaded."""
 
     link_ids: list[int]

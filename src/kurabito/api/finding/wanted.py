@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Annotated, Self
 
 from fastapi import Query
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import LazyModel, StrictBody
+from kurabito.api.bodies import StrictBody
 from kurabito.api.finding.releases import FoundReleaseAnswer
 from kurabito.api.following.catalog import SeriesId
 from kurabito.api.paging import PageAnswer
@@ -24,7 +24,7 @@ from kurabito.titles import ReleaseKind
 Id = Annotated[int, Field(ge=1, le=BIGGEST_ID)]
 
 
-class WantedEpisodeAnswer(LazyModel):
+class WantedEpisodeAnswer(BaseModel):
     """An episode that is wanted. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -53,7 +53,7 @@ class WantedSearchOrder(StrictBody):
     )
 
 
-class WantedSearchAnswer(LazyModel):
+class WantedSearchAnswer(BaseModel):
     """How many episodes are searched for."""
 
     asked: int
@@ -71,7 +71,7 @@ class SeriesWantedPolicy(StrictBody):
     is_automatic: bool | None = Field(description="null is as for all shows")
 
 
-class BackfillAnswer(LazyModel):
+class BackfillAnswer(BaseModel):
     """What would be fetched of a show. Grab each with `POST /releases/grab`."""
 
     releases: list[FoundReleaseAnswer]

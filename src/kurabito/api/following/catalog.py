@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Annotated, Any, Final, Self
 
 from fastapi import Path, Query
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import WHOLE, LazyModel, ShortText, StrictBody
+from kurabito.api.bodies import WHOLE, ShortText, StrictBody
 from kurabito.api.paging import PAGE_BEFORE, IdCursor, Limit, PageAnswer
 from kurabito.api.reasons import WhyAnswer, sentence_of
 from kurabito.catalog.catalog import Catalog
@@ -35,7 +35,7 @@ EpisodeCursor = Annotated[
 Count = Annotated[int, Field(ge=0, le=_LARGEST_COUNT), WHOLE]
 
 
-class RawItemAnswer(LazyModel):
+class RawItemAnswer(BaseModel):
     """An item of a feed as it came, and what became of it. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -54,7 +54,7 @@ class RawItemAnswer(LazyModel):
     created_at: datetime
 
 
-class LinkAnswer(LazyModel):
+class LinkAnswer(BaseModel):
     """One downloadable release of one episode. Times are UTC."""
 
     id: int
@@ -159,7 +159,7 @@ class SeriesChange(StrictBody):
         return named
 
 
-class AliasAnswer(LazyModel):
+class AliasAnswer(BaseModel):
     """A name that titles give a series."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -171,7 +171,7 @@ class AliasAnswer(LazyModel):
     source: AliasSource = Field(description="where it was learnt")
 
 
-class SeriesAnswer(LazyModel):
+class SeriesAnswer(BaseModel):
     """One season of one show, or a film. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -197,7 +197,7 @@ class SeriesAnswer(LazyModel):
         return cls.model_validate(series)
 
 
-class EpisodeAnswer(LazyModel):
+class EpisodeAnswer(BaseModel):
     """A number of a series. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)

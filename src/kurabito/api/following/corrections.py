@@ -6,9 +6,9 @@ from datetime import date, datetime
 from typing import Annotated, Any, Self
 
 from fastapi import Path
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import WHOLE, LazyModel, ShortText, StrictBody
+from kurabito.api.bodies import WHOLE, ShortText, StrictBody
 from kurabito.api.following.catalog import AliasAnswer, SeriesId
 from kurabito.catalog.corrections.model import Correction, CorrectionEffect, CorrectionKind, MadeBy
 from kurabito.catalog.corrections.moves import EpisodePlace
@@ -28,7 +28,7 @@ RowId = Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
 _PREVIEW = "say what it would do, and do nothing"
 
 
-class EffectAnswer(LazyModel):
+class EffectAnswer(BaseModel):
     """What a correction did, or would do."""
 
     is_preview: bool
@@ -52,7 +52,7 @@ class EffectAnswer(LazyModel):
         )
 
 
-class CorrectionAnswer(LazyModel):
+class CorrectionAnswer(BaseModel):
     """Something that was corrected. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -71,7 +71,7 @@ class CorrectionAnswer(LazyModel):
         return cls.model_validate(correction)
 
 
-class CluesAnswer(LazyModel):
+class CluesAnswer(BaseModel):
     """What spoke for some releases of a series."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -80,7 +80,7 @@ class CluesAnswer(LazyModel):
     links: int
 
 
-class RulingAnswer(LazyModel):
+class RulingAnswer(BaseModel):
     """A name that a person gave to this series."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -92,7 +92,7 @@ class RulingAnswer(LazyModel):
     group: str | None = Field(description="only of this group's releases; folded")
 
 
-class FranchisePartAnswer(LazyModel):
+class FranchisePartAnswer(BaseModel):
     """An entry of the franchise of a series, as the offline index knows it."""
 
     title: str
@@ -121,7 +121,7 @@ class FranchisePartAnswer(LazyModel):
         )
 
 
-class EvidenceAnswer(LazyModel):
+class EvidenceAnswer(BaseModel):
     """What made a series what it is."""
 
     series_id: int
@@ -175,7 +175,7 @@ class LinkChange(StrictBody):
     preview: bool = Field(False, description=_PREVIEW)
 
 
-class ConfirmedAnswer(LazyModel):
+class ConfirmedAnswer(BaseModel):
     """What goes on to be downloaded."""
 
     links: int

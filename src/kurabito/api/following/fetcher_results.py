@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Annotated, Any, Final
 
-from pydantic import Field, WithJsonSchema
+from pydantic import BaseModel, Field, WithJsonSchema
 
-from kurabito.api.bodies import WHOLE, LazyModel, StrictBody
+from kurabito.api.bodies import WHOLE, StrictBody
 from kurabito.api.callers import Speaking, check_sender
 from kurabito.feeds.results import FeedItem, FetcherResults, Intake, Receipt
 from kurabito.feeds.service import Subscriptions
@@ -67,7 +67,7 @@ class ResultsBody(StrictBody):
         )
 
 
-class ReceiptAnswer(LazyModel):
+class ReceiptAnswer(BaseModel):
     """What became of the results. Items that were known already count as what they became then."""
 
     success: bool

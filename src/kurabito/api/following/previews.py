@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Final, Self
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LazyModel, StrictBody
+from kurabito.api.bodies import StrictBody
 from kurabito.catalog.previews import PreviewedItem, Previews
 from kurabito.catalog.releases import Release
 from kurabito.feeds.parser import Feed
@@ -27,7 +27,7 @@ class PreviewOrder(StrictBody):
     allows_private: bool = Field(False, description=ALLOWS_PRIVATE)
 
 
-class OfferedReleaseAnswer(LazyModel):
+class OfferedReleaseAnswer(BaseModel):
     """What an item says it is."""
 
     titles: list[str] = Field(description="the names of its series, the one to show first")
@@ -55,7 +55,7 @@ class OfferedReleaseAnswer(LazyModel):
         )
 
 
-class OfferAnswer(LazyModel):
+class OfferAnswer(BaseModel):
     """An item of a feed."""
 
     key: str = Field(description="what to choose it by")
@@ -81,14 +81,14 @@ class OfferAnswer(LazyModel):
         )
 
 
-class RefusedAnswer(LazyModel):
+class RefusedAnswer(BaseModel):
     """An item that cannot be used."""
 
     number: int = Field(description="its place in the feed, from 1")
     reason: str
 
 
-class FeedPreviewAnswer(LazyModel):
+class FeedPreviewAnswer(BaseModel):
     """What a feed would give."""
 
     title: str | None

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Annotated, Self
 
 from fastapi import Path, Query
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import LazyModel, StrictBody
+from kurabito.api.bodies import StrictBody
 from kurabito.api.following.catalog import SeriesAnswer
 from kurabito.api.following.corrections import EffectAnswer, RowId
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
@@ -26,7 +26,7 @@ from kurabito.site.routing import Router
 QuestionId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the question's id")]
 
 
-class QuestionCandidateAnswer(LazyModel):
+class QuestionCandidateAnswer(BaseModel):
     """A series that may be meant."""
 
     series: SeriesAnswer
@@ -34,7 +34,7 @@ class QuestionCandidateAnswer(LazyModel):
     speaks_against: list[Clue]
 
 
-class QuestionAnswer(LazyModel):
+class QuestionAnswer(BaseModel):
     """Releases that say the same, and the series that they may be of. Times are UTC."""
 
     id: int
@@ -105,7 +105,7 @@ class AnsweredAnswer(EffectAnswer):
         return cls(**effect.model_dump(), also=list(answered.also))
 
 
-class MissingOffsetAnswer(LazyModel):
+class MissingOffsetAnswer(BaseModel):
     """A season whose titles probably count on from earlier ones."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -117,7 +117,7 @@ class MissingOffsetAnswer(LazyModel):
     example: float = Field(description="a number that such a title says")
 
 
-class MissingOffsetsAnswer(LazyModel):
+class MissingOffsetsAnswer(BaseModel):
     """All of them; one page has them all."""
 
     items: list[MissingOffsetAnswer]

@@ -6,9 +6,8 @@ from datetime import datetime
 from typing import Annotated, Self
 
 from fastapi import Path
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import LazyModel
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.catalog.identity.relink import Relinker
 from kurabito.catalog.relinks.store import Relink, RelinkCause, RelinkedLink
@@ -19,7 +18,7 @@ from kurabito.site.routing import Router
 RelinkId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the run's id")]
 
 
-class RelinkAnswer(LazyModel):
+class RelinkAnswer(BaseModel):
     """One run of reading again. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -37,7 +36,7 @@ class RelinkAnswer(LazyModel):
         return cls.model_validate(relink)
 
 
-class RelinkedLinkAnswer(LazyModel):
+class RelinkedLinkAnswer(BaseModel):
     """A link that moved: where it was, and where it went."""
 
     model_config = ConfigDict(from_attributes=True)

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from fastapi import Path
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import WHOLE, LazyModel, ShortText, StrictBody
+from kurabito.api.bodies import WHOLE, ShortText, StrictBody
 from kurabito.api.following.preferences import PreferencesBody
 from kurabito.api.following.previews import ALLOWS_PRIVATE, FeedUrl
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
@@ -98,7 +98,7 @@ class SubscriptionChange(StrictBody):
     preferences: PreferencesBody = Field(default_factory=PreferencesBody)
 
 
-class SubscriptionAnswer(LazyModel):
+class SubscriptionAnswer(BaseModel):
     """A feed that is followed. Times are UTC."""
 
     id: int
@@ -155,7 +155,7 @@ class SubscriptionAnswer(LazyModel):
         )
 
 
-class FetchAccepted(LazyModel):
+class FetchAccepted(BaseModel):
     """A reading that was asked for; one that waits or runs already is the answer to a second request."""
 
     task_id: UUID

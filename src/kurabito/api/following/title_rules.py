@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Annotated, Final, Self
 
 from fastapi import Path
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import WHOLE, LazyModel, ShortText, StrictBody
+from kurabito.api.bodies import WHOLE, ShortText, StrictBody
 from kurabito.api.paging import PageAnswer
 from kurabito.catalog.rules import StoredRule, checked
 from kurabito.catalog.title_rules import PREVIEWED, TitlePreview, TitleRules
@@ -59,7 +59,7 @@ class RulePreview(RuleDraft):
     )
 
 
-class TitleRuleAnswer(LazyModel):
+class TitleRuleAnswer(BaseModel):
     """A rule. Times are UTC."""
 
     id: int
@@ -88,7 +88,7 @@ class TitleRuleAnswer(LazyModel):
         )
 
 
-class TitleAnswer(LazyModel):
+class TitleAnswer(BaseModel):
     """What a title says."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -107,7 +107,7 @@ class TitleAnswer(LazyModel):
     rule: str | None = Field(description="the rule that was followed")
 
 
-class PreviewedAnswer(LazyModel):
+class PreviewedAnswer(BaseModel):
     """A title, as it is read now and as it would be."""
 
     title: str
@@ -123,7 +123,7 @@ class PreviewedAnswer(LazyModel):
         )
 
 
-class TitleRulePreviewAnswer(LazyModel):
+class TitleRulePreviewAnswer(BaseModel):
     """What a rule would do."""
 
     items: list[PreviewedAnswer]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LazyModel, StrictBody
+from kurabito.api.bodies import StrictBody
 from kurabito.api.following.catalog import GivenId
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.states import SeriesWish
@@ -23,7 +23,7 @@ class WishBody(StrictBody):
     )
 
 
-class WishAnswer(LazyModel):
+class WishAnswer(BaseModel):
     """How many series it was said of."""
 
     changed: int

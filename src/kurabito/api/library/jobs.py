@@ -7,9 +7,9 @@ from typing import Annotated, Literal, Self
 from uuid import UUID
 
 from fastapi import Path, Query
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import WHOLE, LazyModel, StrictBody
+from kurabito.api.bodies import WHOLE, StrictBody
 from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
 from kurabito.library.jobs import Job, Jobs
 from kurabito.protocol.enums import JobKind, JobStatus
@@ -30,7 +30,7 @@ class JobOrder(StrictBody):
     library_id: LibraryNumber
 
 
-class JobAnswer(LazyModel):
+class JobAnswer(BaseModel):
     """A job at one moment. Times are UTC."""
 
     id: str
@@ -59,7 +59,7 @@ class JobAnswer(LazyModel):
         return cls(**{name: getattr(job, name) for name in cls.model_fields})
 
 
-class Recovered(LazyModel):
+class Recovered(BaseModel):
     """How many jobs were taken from workers that are gone."""
 
     recovered: int

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Final, Self
 from uuid import UUID
 
 from fastapi import Path, Query
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LazyModel, ShortText, StrictBody
+from kurabito.api.bodies import ShortText, StrictBody
 from kurabito.api.library.scan_tasks import ScanTaskAnswer
 from kurabito.api.paging import PAGE_BEFORE, IdCursor, Limit, PageAnswer
 from kurabito.library.files import LibraryFile
@@ -98,7 +98,7 @@ class LibraryChange(StrictBody):
     writes_posters: bool = Field(default_factory=bool, description=_POSTERS)
 
 
-class LibraryAnswer(LazyModel):
+class LibraryAnswer(BaseModel):
     """A library. Times are UTC."""
 
     id: int
@@ -152,7 +152,7 @@ class LibraryAnswer(LazyModel):
         )
 
 
-class FileAnswer(LazyModel):
+class FileAnswer(BaseModel):
     """A file as the last scan and hash knew it."""
 
     id: int
@@ -180,13 +180,13 @@ class FileAnswer(LazyModel):
         )
 
 
-class RemovalAccepted(LazyModel):
+class RemovalAccepted(BaseModel):
     """A removal that was asked for; one that is under way already is the answer to a second request."""
 
     task_id: UUID
 
 
-class ScanAccepted(LazyModel):
+class ScanAccepted(BaseModel):
     """A scan that was asked for; one that waits or runs already is the answer to a second request."""
 
     task_id: UUID

@@ -7,9 +7,9 @@ from typing import Annotated, Self
 from uuid import UUID
 
 from fastapi import Query
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LazyModel, TaskId
+from kurabito.api.bodies import TaskId
 from kurabito.library.scans.queue import ScanQueueService, ScanTask, TaskStatus
 from kurabito.runtime.errors import TaskNotFound
 from kurabito.runtime.paging import MAX_PAGE
@@ -18,14 +18,14 @@ from kurabito.site.errors import documented
 from kurabito.site.routing import Router
 
 
-class ScanProgressAnswer(LazyModel):
+class ScanProgressAnswer(BaseModel):
     """How far a scan is. A path is one entry of a folder."""
 
     scanned_paths: int
     total_paths: int
 
 
-class ScanResultAnswer(LazyModel):
+class ScanResultAnswer(BaseModel):
     """What a scan found."""
 
     added_count: int
@@ -33,14 +33,14 @@ class ScanResultAnswer(LazyModel):
     failed_scrape_count: int = Field(description="new folders without a match")
 
 
-class LeftOutAnswer(LazyModel):
+class LeftOutAnswer(BaseModel):
     """What a scan could not look at. Nothing that was not seen is taken for missing then."""
 
     count: int = Field(description="how many folders and files")
     message: str | None = Field(description="the first few of them, why, and what to do, in English")
 
 
-class ScanTaskAnswer(LazyModel):
+class ScanTaskAnswer(BaseModel):
     """A scan at one moment. Times are UTC."""
 
     id: UUID
@@ -79,7 +79,7 @@ class ScanTaskAnswer(LazyModel):
         )
 
 
-class ScanQueueAnswer(LazyModel):
+class ScanQueueAnswer(BaseModel):
     """The scans of the last 24 hours, each in one place."""
 
     pending: list[ScanTaskAnswer] = Field(description="the next one first")

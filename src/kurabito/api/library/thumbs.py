@@ -8,9 +8,9 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from fastapi import Header, Path, Response
 from fastapi.responses import FileResponse
-from pydantic import Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
-from kurabito.api.bodies import WHOLE, LazyModel, StrictBody
+from kurabito.api.bodies import WHOLE, StrictBody
 from kurabito.protocol.enums import CleanupStatus, MediaType, ThumbnailFormat, ThumbnailStatus
 from kurabito.protocol.leased.thumbnails import LARGEST, SMALLEST
 from kurabito.runtime.paging import BIGGEST_ID
@@ -46,7 +46,7 @@ class ThumbnailOrder(StrictBody):
         return self
 
 
-class ThumbnailAnswer(LazyModel):
+class ThumbnailAnswer(BaseModel):
     """A thumbnail at one moment. Times are UTC."""
 
     key: str = Field(description="stands for this one picture for ever; a file that changed has another")
@@ -73,7 +73,7 @@ class ThumbnailAnswer(LazyModel):
         return cls(**{name: getattr(thumbnail, name) for name in cls.model_fields})
 
 
-class ThumbnailItem(LazyModel):
+class ThumbnailItem(BaseModel):
     """The result for one of many files."""
 
     file_id: int
@@ -91,7 +91,7 @@ class ThumbnailItem(LazyModel):
         return cls(file_id=answer.file_id, status=answer.status, key=answer.key, error=error if failed else None)
 
 
-class ThumbnailItems(LazyModel):
+class ThumbnailItems(BaseModel):
     """An answer for each file, in the order in which they were asked for."""
 
     items: list[ThumbnailItem]
@@ -103,7 +103,7 @@ class CleanupOrder(StrictBody):
     group_key: str = Field(pattern=f"^({GROUP_PATTERN})$", description="as a thumbnail or a group of duplicates has it")
 
 
-class CleanupAnswer(LazyModel):
+class CleanupAnswer(BaseModel):
     """The removal of a group's thumbnails. Times are UTC."""
 
     id: int
@@ -120,7 +120,7 @@ class CleanupAnswer(LazyModel):
         return cls(**{name: getattr(cleanup, name) for name in cls.model_fields})
 
 
-class ThumbnailMetricsAnswer(LazyModel):
+class ThumbnailMetricsAnswer(BaseModel):
     """How the thumbnails are doing."""
 
     depth: int = Field(description="how many wait to be drawn")

@@ -7,9 +7,9 @@ from typing import Annotated, Self
 from uuid import UUID
 
 from fastapi import Query
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import WHOLE, LazyModel, StrictBody
+from kurabito.api.bodies import WHOLE, StrictBody
 from kurabito.api.following.catalog import SeriesAnswer
 from kurabito.catalog.follow import FollowFromMetadata
 from kurabito.metadata import CalendarService
@@ -20,7 +20,7 @@ from kurabito.site.errors import WITH_BODY, documented
 from kurabito.site.routing import Router
 
 
-class CalendarItem(LazyModel):
+class CalendarItem(BaseModel):
     """A show or a film of the calendar."""
 
     metadata_id: int | None = Field(description="its record; null while it has none")
@@ -60,14 +60,14 @@ class CalendarItem(LazyModel):
 _FROM_DETAILS = tuple(name for name in CalendarItem.model_fields if name != "metadata_id")
 
 
-class CalendarDay(LazyModel):
+class CalendarDay(BaseModel):
     """What is on, or began, on one weekday."""
 
     weekday: int = Field(ge=1, le=7, description="1 is Monday")
     items: list[CalendarItem]
 
 
-class CalendarAnswer(LazyModel):
+class CalendarAnswer(BaseModel):
     """A week, or a season by weekday."""
 
     season: str | None = Field(description="year and first month of the season; null for this week")
@@ -75,7 +75,7 @@ class CalendarAnswer(LazyModel):
     days: list[CalendarDay]
 
 
-class RefreshAccepted(LazyModel):
+class RefreshAccepted(BaseModel):
     """A refresh that was asked for; one that waits or runs already is the answer to a second request."""
 
     task_id: UUID

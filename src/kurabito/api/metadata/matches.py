@@ -7,9 +7,9 @@ from typing import Annotated, Final, Literal, Self
 from uuid import UUID
 
 from fastapi import Path, Query
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import WHOLE, LazyModel, StrictBody
+from kurabito.api.bodies import WHOLE, StrictBody
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchedBy, MatchReason, MatchState
 from kurabito.catalog.matching.service import Matches
@@ -42,7 +42,7 @@ class NoChoice(StrictBody):
     none: Literal[True]
 
 
-class MatchCandidateAnswer(LazyModel):
+class MatchCandidateAnswer(BaseModel):
     """What a folder may be about."""
 
     key: str = Field(description="give it as `choice`")
@@ -71,7 +71,7 @@ _FROM_DETAILS: Final = tuple(
 )
 
 
-class ReadingAnswer(LazyModel):
+class ReadingAnswer(BaseModel):
     """What the name of a folder was understood as."""
 
     names: list[str]
@@ -80,7 +80,7 @@ class ReadingAnswer(LazyModel):
     kind: SeriesKind | None = Field(description="null where nothing tells a film from a show")
 
 
-class MatchAnswer(LazyModel):
+class MatchAnswer(BaseModel):
     """A folder of a library, and what it is about. Times are UTC."""
 
     id: int
@@ -121,7 +121,7 @@ class MatchAnswer(LazyModel):
         )
 
 
-class LookAccepted(LazyModel):
+class LookAccepted(BaseModel):
     """The task that looks again; one that waits or runs already is the answer to a second request."""
 
     task_id: UUID

@@ -9,9 +9,9 @@ from datetime import date, datetime
 from typing import Annotated, Any, Self
 
 from fastapi import Path, Query
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import WHOLE, LazyModel, ShortText, StrictBody
+from kurabito.api.bodies import WHOLE, ShortText, StrictBody
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.errors import InvalidInput
 from kurabito.metadata import MetadataHandle, MetadataService, PosterService
@@ -77,7 +77,7 @@ class MetadataChange(_Known):
     kind: Annotated[RecordKind, Field(strict=False)] = Field(default_factory=lambda: RecordKind.TV)
 
 
-class CandidateAnswer(LazyModel):
+class CandidateAnswer(BaseModel):
     """An entry of TMDB that may be the one."""
 
     tmdb_id: int
@@ -88,7 +88,7 @@ class CandidateAnswer(LazyModel):
     season: int | None
 
 
-class MetadataAnswer(LazyModel):
+class MetadataAnswer(BaseModel):
     """A record. Times are UTC."""
 
     id: int
@@ -132,7 +132,7 @@ class MetadataAnswer(LazyModel):
         )
 
 
-class SyncAccepted(LazyModel):
+class SyncAccepted(BaseModel):
     """A sync that was asked for."""
 
     task_type: str = Field(description="of the task that a sync is; `GET /tasks?task_type=` shows it")

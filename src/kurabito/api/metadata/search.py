@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Final, Self
 
 from fastapi import Path, Query
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import WHOLE, LazyModel, ShortText, StrictBody
+from kurabito.api.bodies import WHOLE, ShortText, StrictBody
 from kurabito.api.metadata.matches import MatchAnswer
 from kurabito.catalog.matching.service import Matches
 from kurabito.metadata.records import RecordKind, TmdbKind
@@ -22,7 +22,7 @@ Key = Annotated[
 MatchIds = Annotated[list[Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]], Field(min_length=1, max_length=200)]
 
 
-class FoundTitleAnswer(LazyModel):
+class FoundTitleAnswer(BaseModel):
     """A show or a film that was found."""
 
     key: str = Field(description="give it as `key` to choose it")
@@ -50,14 +50,14 @@ _FROM_DETAILS: Final = tuple(
 )
 
 
-class FailedSource(LazyModel):
+class FailedSource(BaseModel):
     """A source that did not answer."""
 
     source: SearchSource
     problem: str
 
 
-class FoundAnswer(LazyModel):
+class FoundAnswer(BaseModel):
     """What was found, the surest first."""
 
     items: list[FoundTitleAnswer]
@@ -77,7 +77,7 @@ class RecordOfSeries(StrictBody):
     key: Key
 
 
-class SeriesRecordAnswer(LazyModel):
+class SeriesRecordAnswer(BaseModel):
     """The record that a series has now."""
 
     series_id: int

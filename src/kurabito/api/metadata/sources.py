@@ -6,16 +6,15 @@ from datetime import datetime
 from typing import Self
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LazyModel
 from kurabito.metadata.health import MetadataSource, SourceFailure, SourceHealth, SourceHealths, SourceState
 from kurabito.metadata.sources.index import IndexImport, IndexOrigin, IndexUpdates
 from kurabito.site.errors import documented
 from kurabito.site.routing import Router
 
 
-class SourceAnswer(LazyModel):
+class SourceAnswer(BaseModel):
     """How one source is. Times are UTC."""
 
     source: MetadataSource
@@ -39,7 +38,7 @@ class SourceAnswer(LazyModel):
         )
 
 
-class IndexAnswer(LazyModel):
+class IndexAnswer(BaseModel):
     """The import that the offline index is from."""
 
     imported_at: datetime
@@ -59,14 +58,14 @@ class IndexAnswer(LazyModel):
         )
 
 
-class SourcesAnswer(LazyModel):
+class SourcesAnswer(BaseModel):
     """Every source."""
 
     sources: list[SourceAnswer]
     index: IndexAnswer | None = Field(description="null while no index was imported")
 
 
-class IndexUpdateAccepted(LazyModel):
+class IndexUpdateAccepted(BaseModel):
     """An update that was asked for; one that waits or runs already is the answer to a second request."""
 
     task_id: UUID

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Self
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LazyModel
 from kurabito.api.metadata.records import MetadataId
 from kurabito.metadata.episodes import KnownEpisode
 from kurabito.metadata.stories.service import RecordStory, StoryService
@@ -15,7 +14,7 @@ from kurabito.site.errors import documented
 from kurabito.site.routing import Router
 
 
-class KnownEpisodeAnswer(LazyModel):
+class KnownEpisodeAnswer(BaseModel):
     """An episode."""
 
     number: float = Field(description="in the record, from 1")
@@ -33,7 +32,7 @@ class KnownEpisodeAnswer(LazyModel):
         )
 
 
-class StoryAnswer(LazyModel):
+class StoryAnswer(BaseModel):
     """What is told of a record. Times are UTC."""
 
     summaries: dict[str, str] = Field(description="by language: ja, en, zh-Hans, zh-Hant")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Self
 
 from fastapi import Query
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LazyModel
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.api.reasons import WhyAnswer, in_english
 from kurabito.placements.adoption.service import Adoptions
@@ -19,7 +18,7 @@ from kurabito.site.routing import Router
 LibraryFilter = Annotated[int | None, Query(ge=1, le=BIGGEST_ID, description="only those of this library")]
 
 
-class UnadoptedAnswer(LazyModel):
+class UnadoptedAnswer(BaseModel):
     """A video of a library that no episode has."""
 
     file_id: int

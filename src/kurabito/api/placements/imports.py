@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Self
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LazyModel, StrictBody
+from kurabito.api.bodies import StrictBody
 from kurabito.api.following.catalog import GivenId
 from kurabito.api.reasons import WhyAnswer
 from kurabito.placements.adoption.reading import HadEpisode
@@ -39,7 +39,7 @@ class ImportBody(StrictBody):
         )
 
 
-class ImportEpisode(LazyModel):
+class ImportEpisode(BaseModel):
     """An episode that a file has."""
 
     kind: str
@@ -50,7 +50,7 @@ class ImportEpisode(LazyModel):
         return cls(kind=episode.kind, number=episode.number)
 
 
-class ImportFileAnswer(LazyModel):
+class ImportFileAnswer(BaseModel):
     """What becomes of one file."""
 
     path: str
@@ -72,7 +72,7 @@ class ImportFileAnswer(LazyModel):
         )
 
 
-class ImportAnswer(LazyModel):
+class ImportAnswer(BaseModel):
     """What would be done, or was."""
 
     place: ImportPlace

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Annotated, Any, Self
 
 from fastapi import Path
-from pydantic import Field, SecretStr
+from pydantic import BaseModel, Field, SecretStr
 
-from kurabito.api.bodies import LazyModel, ShortText, StrictBody
+from kurabito.api.bodies import ShortText, StrictBody
 from kurabito.api.paging import PageAnswer
 from kurabito.media_servers.model import (
     LONGEST_TOKEN,
@@ -65,7 +65,7 @@ class MediaServerChange(StrictBody):
     is_enabled: bool = Field(default_factory=bool)
 
 
-class MediaServerAnswer(LazyModel):
+class MediaServerAnswer(BaseModel):
     """A media server, without its token. Times are UTC."""
 
     id: int
@@ -106,7 +106,7 @@ class MediaServerAnswer(LazyModel):
         )
 
 
-class MediaServerTestAnswer(LazyModel):
+class MediaServerTestAnswer(BaseModel):
     """What came of asking a media server whether it hears us."""
 
     is_good: bool

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import Annotated, Self
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LazyModel, StrictBody
+from kurabito.api.bodies import StrictBody
 from kurabito.api.library.libraries import LibraryId
 from kurabito.placements.library_naming import LibraryNaming, NamePreview
 from kurabito.placements.naming.numbering import NumberingScheme
@@ -39,7 +39,7 @@ class NamingOrder(StrictBody):
         return replace(PRESETS[self.preset], **given)
 
 
-class NamingAnswer(LazyModel):
+class NamingAnswer(BaseModel):
     """How a library names its files."""
 
     series_folder: str
@@ -56,7 +56,7 @@ class NamingAnswer(LazyModel):
         return cls(**asdict(naming))
 
 
-class NamePreviewAnswer(LazyModel):
+class NamePreviewAnswer(BaseModel):
     """An example, and what it would be called."""
 
     title: str | None
@@ -83,7 +83,7 @@ class NamePreviewAnswer(LazyModel):
         )
 
 
-class NamePreviewsAnswer(LazyModel):
+class NamePreviewsAnswer(BaseModel):
     """What ten examples would be called."""
 
     items: list[NamePreviewAnswer]

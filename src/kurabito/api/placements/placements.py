@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Annotated, Any, Self
 
 from fastapi import Path, Query
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import LazyModel, StrictBody
+from kurabito.api.bodies import StrictBody
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.placements.filing.service import PlacementChoice, Placements
 from kurabito.placements.filing.store import Placement
@@ -24,7 +24,7 @@ DownloadId = Annotated[int | None, Query(ge=1, le=BIGGEST_ID, description="only 
 StatusFilter = Annotated[FilingStatus | None, Query(description="only those in this state")]
 
 
-class PlacementAnswer(LazyModel):
+class PlacementAnswer(BaseModel):
     """A file on its way into a library, or there. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Annotated, Any, Self
 
 from fastapi import Path
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LazyModel, StrictBody
+from kurabito.api.bodies import StrictBody
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.api.reasons import WhyAnswer
 from kurabito.placements.filing.answers import AnswerChoice, SaidAnswer
@@ -55,7 +55,7 @@ class FileAnswerBody(StrictBody):
         )
 
 
-class FileQuestionAnswer(LazyModel):
+class FileQuestionAnswer(BaseModel):
     """A question about a file, or with no path about all files of a download. Times are UTC."""
 
     id: int

@@ -6,9 +6,8 @@ from datetime import datetime
 from typing import Annotated, Self
 
 from fastapi import Path
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import LazyModel
 from kurabito.api.library.libraries import LibraryId
 from kurabito.api.placements.naming import NamingOrder
 from kurabito.placements.renames.service import RenamePreview, Renames, Renaming
@@ -19,14 +18,14 @@ from kurabito.site.routing import Router
 RenamingId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the renaming's id")]
 
 
-class RenameAnswer(LazyModel):
+class RenameAnswer(BaseModel):
     """A file that would be called otherwise; paths are below the library's folder."""
 
     path: str
     target: str
 
 
-class RenamePreviewAnswer(LazyModel):
+class RenamePreviewAnswer(BaseModel):
     """What would be renamed, all of it, in the order in which it is done."""
 
     renames: list[RenameAnswer]
@@ -46,7 +45,7 @@ class RenamePreviewAnswer(LazyModel):
         )
 
 
-class RenamingAnswer(LazyModel):
+class RenamingAnswer(BaseModel):
     """Renames that were ordered together. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -64,7 +63,7 @@ class RenamingAnswer(LazyModel):
         return cls.model_validate(renaming)
 
 
-class RenamingsAnswer(LazyModel):
+class RenamingsAnswer(BaseModel):
     """The last renames of a library."""
 
     items: list[RenamingAnswer]

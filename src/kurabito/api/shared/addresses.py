@@ -6,17 +6,16 @@ from datetime import datetime
 from typing import Self
 
 from fastapi import Request
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from kurabito.access import NewSharedAddress, SharedAddresses
-from kurabito.api.bodies import LazyModel
 from kurabito.api.paging import PageAnswer
 from kurabito.api.system.keys import KEY_NAME
 from kurabito.site.errors import WITH_BODY, documented
 from kurabito.site.routing import Router
 
 
-class SharedAddressRequest(LazyModel):
+class SharedAddressRequest(BaseModel):
     """An address to make."""
 
     model_config = ConfigDict(extra="forbid")
@@ -24,7 +23,7 @@ class SharedAddressRequest(LazyModel):
     name: str = Field(description="what its owner will recognise it by", examples=["phone"], json_schema_extra=KEY_NAME)
 
 
-class SharedAddressAnswer(LazyModel):
+class SharedAddressAnswer(BaseModel):
     """An address without its secret part. Times are UTC."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -37,7 +36,7 @@ class SharedAddressAnswer(LazyModel):
     revoked_at: datetime | None = Field(description="since when it is refused; null while it is good")
 
 
-class NewSharedAddressAnswer(LazyModel):
+class NewSharedAddressAnswer(BaseModel):
     """An address in the moment it is made or renewed."""
 
     address: SharedAddressAnswer

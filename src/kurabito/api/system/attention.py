@@ -5,16 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Self
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LazyModel
 from kurabito.attention import ActionId, AttentionAction, AttentionCode, Fact, Severity
 from kurabito.maintenance.notices import Notice, NoticeBoard
 from kurabito.site.errors import WITH_BODY, documented
 from kurabito.site.routing import Router
 
 
-class ActionAnswer(LazyModel):
+class ActionAnswer(BaseModel):
     """What helps."""
 
     id: ActionId
@@ -25,7 +24,7 @@ class ActionAnswer(LazyModel):
         return cls(id=action.id, target=action.target)
 
 
-class AttentionAnswer(LazyModel):
+class AttentionAnswer(BaseModel):
     """One thing that needs a person. Times are UTC."""
 
     code: AttentionCode = Field(description="stable; what an interface translates")
@@ -50,14 +49,14 @@ class AttentionAnswer(LazyModel):
         )
 
 
-class AttentionPage(LazyModel):
+class AttentionPage(BaseModel):
     """The gravest first. One page has them all."""
 
     items: list[AttentionAnswer]
     next_cursor: None = None
 
 
-class HiddenChange(LazyModel):
+class HiddenChange(BaseModel):
     """Whether it is hidden until it changes."""
 
     is_hidden: bool

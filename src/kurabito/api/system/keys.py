@@ -6,11 +6,10 @@ from datetime import datetime
 from typing import Annotated, Final, Self
 
 from fastapi import Depends, Request
-from pydantic import ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from kurabito.access import ApiKey, Keys, NewKey, Principal, Scope
 from kurabito.access.errors import ScopeMissing
-from kurabito.api.bodies import LazyModel
 from kurabito.api.paging import PageAnswer
 from kurabito.site.errors import WITH_BODY, documented
 from kurabito.site.routing import Router
@@ -24,7 +23,7 @@ KEY_NAME: Final[dict[str, JsonValue]] = {
 _SCOPES: Final[dict[str, JsonValue]] = {"minItems": 1}
 
 
-class KeyRequest(LazyModel):
+class KeyRequest(BaseModel):
     """A key to create."""
 
     model_config = ConfigDict(extra="forbid")
@@ -35,7 +34,7 @@ class KeyRequest(LazyModel):
     scopes: list[Scope] = Field(description="what it may do; write includes read", json_schema_extra=_SCOPES)
 
 
-class KeyAnswer(LazyModel):
+class KeyAnswer(BaseModel):
     """A key without its secret. Times are UTC."""
 
     id: str
@@ -57,7 +56,7 @@ class KeyAnswer(LazyModel):
         )
 
 
-class NewKeyAnswer(LazyModel):
+class NewKeyAnswer(BaseModel):
     """A key in the moment it is made."""
 
     key: KeyAnswer

@@ -6,9 +6,9 @@ from datetime import datetime, time
 from typing import Annotated, Any, Literal, Self
 
 from fastapi import Path, Query
-from pydantic import Field, SecretStr
+from pydantic import BaseModel, Field, SecretStr
 
-from kurabito.api.bodies import LazyModel, ShortText, StrictBody
+from kurabito.api.bodies import ShortText, StrictBody
 from kurabito.api.paging import PageAnswer
 from kurabito.notifications.events import NotificationKind
 from kurabito.notifications.model import (
@@ -74,7 +74,7 @@ class DestinationChange(StrictBody):
     is_enabled: bool = Field(default_factory=bool)
 
 
-class DestinationAnswer(LazyModel):
+class DestinationAnswer(BaseModel):
     """A destination, without its address and token. Times are UTC."""
 
     id: int
@@ -120,7 +120,7 @@ class DestinationAnswer(LazyModel):
         )
 
 
-class DestinationTestAnswer(LazyModel):
+class DestinationTestAnswer(BaseModel):
     """What came of a test message."""
 
     is_good: bool
@@ -139,7 +139,7 @@ class DestinationTestAnswer(LazyModel):
         )
 
 
-class DeliveryAnswer(LazyModel):
+class DeliveryAnswer(BaseModel):
     """One message, and what became of it. Times are UTC."""
 
     id: int

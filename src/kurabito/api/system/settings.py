@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from fastapi import Response
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import LazyModel
 from kurabito.api.paging import PageAnswer
 from kurabito.settings import Origin, Settings, variable
 from kurabito.settings.fields import FieldKind, SettingField, SettingGroup, fields
@@ -19,7 +18,7 @@ from kurabito.site.errors import WITH_BODY, documented
 from kurabito.site.routing import Router
 
 
-class StoredSettingAnswer(LazyModel):
+class StoredSettingAnswer(BaseModel):
     """A setting: its value, where that came from, and what it may be. Secrets are masked."""
 
     name: str
@@ -57,7 +56,7 @@ class StoredSettingAnswer(LazyModel):
         )
 
 
-class SettingsPatch(LazyModel):
+class SettingsPatch(BaseModel):
     """What to change: all of it or nothing."""
 
     model_config = ConfigDict(extra="forbid")
@@ -68,7 +67,7 @@ class SettingsPatch(LazyModel):
     reset: list[str] = Field(default_factory=list, description="settings whose file or default is to count again")
 
 
-class RestartAnswer(LazyModel):
+class RestartAnswer(BaseModel):
     """The restart that was asked for."""
 
     restarting: bool = True

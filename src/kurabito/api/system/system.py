@@ -8,9 +8,8 @@ from datetime import datetime
 from importlib.metadata import version
 from typing import Protocol
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LazyModel
 from kurabito.protocol.planes import Planes
 from kurabito.runtime.model import WorkerRecord
 from kurabito.settings import Origin
@@ -26,7 +25,7 @@ class Staffed(Protocol):
         ...
 
 
-class WorkerAnswer(LazyModel):
+class WorkerAnswer(BaseModel):
     """A worker that is alive, here or elsewhere."""
 
     name: str
@@ -36,7 +35,7 @@ class WorkerAnswer(LazyModel):
     heartbeat_at: datetime
 
 
-class PlaneAnswer(LazyModel):
+class PlaneAnswer(BaseModel):
     """A data plane that is alive."""
 
     name: str
@@ -48,7 +47,7 @@ class PlaneAnswer(LazyModel):
     heartbeat_at: datetime
 
 
-class SettingAnswer(LazyModel):
+class SettingAnswer(BaseModel):
     """A setting, and where its value came from. Secrets are masked."""
 
     name: str
@@ -59,14 +58,14 @@ class SettingAnswer(LazyModel):
     needs_restart: bool = Field(description="whether a change takes effect at the next start")
 
 
-class TroubleAnswer(LazyModel):
+class TroubleAnswer(BaseModel):
     """A part of this process that does not work at the moment."""
 
     part: str
     why: str
 
 
-class SystemAnswer(LazyModel):
+class SystemAnswer(BaseModel):
     """The system at a glance."""
 
     version: str

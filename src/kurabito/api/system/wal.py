@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Self
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LazyModel, ShortText, StrictBody
+from kurabito.api.bodies import ShortText, StrictBody
 from kurabito.api.reasons import WhyAnswer, sentence_of
 from kurabito.maintenance.wal import CheckpointReason, WalJob, WalMaintenance
 from kurabito.protocol.leased.checkpoints import CheckpointMode, WalStatus
@@ -24,7 +24,7 @@ class CheckpointOrder(StrictBody):
     force: bool = Field(False, description="even if the last one has only just ended")
 
 
-class CheckpointAnswer(LazyModel):
+class CheckpointAnswer(BaseModel):
     """A checkpoint at one moment. Times are UTC."""
 
     id: int
@@ -51,7 +51,7 @@ class CheckpointAnswer(LazyModel):
         return cls(**values, reason=sentence_of(job.reason) or "", why=WhyAnswer.of(job.reason))
 
 
-class WalMetricsAnswer(LazyModel):
+class WalMetricsAnswer(BaseModel):
     """How SQLite's log is."""
 
     wal_bytes: int = Field(description="the size of the log's file")

@@ -8,9 +8,8 @@ from typing import Any, Literal, Self
 from uuid import UUID
 
 import pydantic_core
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LazyModel
 from kurabito.reasons import Reason
 from kurabito.runtime import TaskRecord, TaskState
 from kurabito.runtime.model import Progress
@@ -18,7 +17,7 @@ from kurabito.runtime.reasons import WaitReason, waits_for
 from kurabito.runtime.tasks.payloads import BYTES, JSON
 
 
-class ProgressAnswer(LazyModel):
+class ProgressAnswer(BaseModel):
     """How far the work is."""
 
     done: int
@@ -29,7 +28,7 @@ class ProgressAnswer(LazyModel):
         return None if progress is None else cls(done=progress.done, total=progress.total)
 
 
-class AttemptErrorAnswer(LazyModel):
+class AttemptErrorAnswer(BaseModel):
     """One attempt that did not end well."""
 
     attempt: int
@@ -38,14 +37,14 @@ class AttemptErrorAnswer(LazyModel):
     traceback: str | None = Field(description="where the error came from, as far as the worker could tell")
 
 
-class ReasonAnswer(LazyModel):
+class ReasonAnswer(BaseModel):
     """Why a task waits: a code to translate, and what belongs into its sentence."""
 
     code: Literal["no_worker", "scheduled", "retry"]
     parameters: dict[str, str | int]
 
 
-class TaskAnswer(LazyModel):
+class TaskAnswer(BaseModel):
     """A task at one moment. Times are UTC."""
 
     id: UUID

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any, Final
 
 from fastapi import Query, Response
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import WHOLE, LazyModel, ShortText, StrictBody, TaskId
+from kurabito.api.bodies import WHOLE, ShortText, StrictBody, TaskId
 from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
 from kurabito.api.tasks.task_models import TaskAnswer
 from kurabito.runtime import Queue, TaskRecord, TaskState
@@ -48,7 +48,7 @@ class TaskOrder(StrictBody):
         )
 
 
-class TaskCounts(LazyModel):
+class TaskCounts(BaseModel):
     """How many tasks are in each state."""
 
     queued: int

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Final
 from uuid import UUID
 
 from fastapi import Depends, Request
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import WHOLE, LazyModel, ShortText, StrictBody, TaskId
+from kurabito.api.bodies import WHOLE, ShortText, StrictBody, TaskId
 from kurabito.api.disconnects import watched
 from kurabito.api.tasks.claims import ClaimDesk, ClaimRequest
 from kurabito.api.tasks.task_models import ProgressAnswer, TaskAnswer, shown
@@ -46,7 +46,7 @@ class ClaimOrder(StrictBody):
     wait: float = Field(0.0, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds to wait for the first")
 
 
-class ClaimedTask(LazyModel):
+class ClaimedTask(BaseModel):
     """A task that is now the worker's, until its lease ends."""
 
     id: UUID
@@ -73,7 +73,7 @@ class ClaimedTask(LazyModel):
         )
 
 
-class ClaimAnswer(LazyModel):
+class ClaimAnswer(BaseModel):
     """What a claim brought; no tasks when there were none in time."""
 
     tasks: list[ClaimedTask]
@@ -88,7 +88,7 @@ class HeartbeatBody(StrictBody):
     total: Count | None = Field(None, description="absent while it is not known")
 
 
-class LeaseAnswer(LazyModel):
+class LeaseAnswer(BaseModel):
     """The lease, renewed."""
 
     lease_expires_at: datetime
