@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from kurabito.catalog.identity.decision import Certain, Decision, InDoubt
@@ -16,6 +17,8 @@ from kurabito.catalog.releases import Release
 from kurabito.db import Connection, Queries
 
 _SQL: Final = Queries("kurabito.catalog.relinks", "places.sql")
+_origin_at: Final = lru_cache(maxsize=1024)(ReleaseOrigin.at)
+"""Few feeds bring many links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,7 @@ def _move(link: Any, release: Release, reading: Reading, decision: Decision) -> 
 
 
 def _origin(link: Any) -> ReleaseOrigin | None:
-    return None if link.feed_id is None else ReleaseOrigin.at(link.feed_id, link.feed_url, link.feed_series_id)
+    return None if link.feed_id is None else _origin_at(link.feed_id, link.feed_url, link.feed_series_id)
 
 
 def _counted(release: Release, offset: int) -> float:
