@@ -55,11 +55,8 @@ class RelinkTask:
 
     def ranges(self, conn: Connection) -> list[LinkRange]:
         """The links, as they are judged: those of a series together, because what their names mean is decided once for all."""
-        ids = [link_id for (link_id,) in conn.all(SQL.ids, {"series_id": self.series_id})]
-        return [
-            LinkRange(tuple(ids[start : start + _RANGE]), self.rules, self.names)
-            for start in range(0, len(ids), _RANGE)
-        ]
+        found = conn.all(SQL.ranges, {"series_id": self.series_id, "size": _RANGE})
+        return [LinkRange(tuple(map(int, ids.split(","))), self.rules, self.names) for (ids,) in found]
 
 
 @dataclass(slots=True)
