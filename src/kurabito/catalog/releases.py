@@ -142,8 +142,10 @@ def _release(title: str, locator: Locator, found: ReleaseTitle, names: tuple[Nam
 
 def _doubt(found: ReleaseTitle) -> Reason[DoubtReason] | None:
     """The first doubt that is worth a question. A bare number is how many titles count, and is none."""
-    # What a rule of the user says is not doubted.
-    codes = {doubt.value for doubt in found.doubts} if found.rule is None else set()
+    if not found.doubts or found.rule is not None:
+        # What a rule of the user says is not doubted.
+        return None
+    codes = {doubt.value for doubt in found.doubts}
     for code in (one for one in DoubtReason if one in codes):
         facts = {
             "season": found.season,

@@ -121,8 +121,11 @@ class Database(Protocol):
         """Run a function that only reads, off the event loop."""
         ...
 
-    async def write(self, fn: Callable[[Connection], T]) -> T:
-        """Run a function in a transaction of its own, off the event loop."""
+    async def write(self, fn: Callable[[Connection], T], *, durable: bool = True) -> T:
+        """Run a function in a transaction of its own, off the event loop.
+
+        One that is not durable does not wait for the disk: a power cut may undo it, and whatever was not durable after it.
+        """
         ...
 
     def read_blocking(self, fn: Callable[[Connection], T]) -> T:
@@ -130,10 +133,7 @@ class Database(Protocol):
         ...
 
     def write_blocking(self, fn: Callable[[Connection], T], *, durable: bool = True) -> T:
-        """As `write`, for a thread that may wait.
-
-        One that is not durable does not wait for the disk: a power cut may undo it, and whatever was not durable after it.
-        """
+        """As `write`, for a thread that may wait."""
         ...
 
     def rebuild_blocking(self, fn: Callable[[Connection], T]) -> T:

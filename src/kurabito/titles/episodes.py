@@ -33,7 +33,7 @@ _NAMED: Final = re.compile(
     r"|(?<=\s)#(?=\d)",
     re.I,
 )
-_TURKISH: Final = re.compile(r"(?<![\d.])(\d{1,4})\s?\.\s?(?:B[oö]l[uü]m|Blm)(?![a-z])", re.I)
+_TURKISH: Final = re.compile(r"(\d(?<![\d.].)\d{0,3})\s?\.\s?(?:B[oö]l[uü]m|Blm)(?![a-z])", re.I)
 # Spanish releases write season and episode as one number.
 _SPANISH: Final = re.compile(r"Cap\.\s?(\d{1,2})(\d\d)(?:[ \-]\d{1,2}(\d\d))?(?!\d)", re.I)
 _RUSSIAN: Final = re.compile(
@@ -41,6 +41,8 @@ _RUSSIAN: Final = re.compile(
     r"|(?<!\d)(\d{1,4})(?:-(\d{1,4}))?(?:-?я)?[ .](?:сер(?:и[ия]|і[яї]|\.)|seri[ay])",
     re.I,
 )
+# What each of these has: asked first, because few titles have one.
+_OF_LIKE: Final = re.compile(r"\d[\s.]?(?:of|iz|из|von|de)[\s.]?\d", re.I)
 _OF: Final = re.compile(
     r"(?:(?<![A-Za-z])Part[ .])?(?<![\d-])(?<!Season[ .])(\d{1,3})(?:-(\d{1,3}))?[\s.]?(?:of|iz|из|von|de)[\s.]?\d{1,3}(?![\dA-Za-z])",
     re.I,
@@ -132,7 +134,8 @@ def _named(draft: TitleDraft) -> bool:
     if found := _SPANISH.search(draft.text):
         draft.seasons = (int(found[1]),)
         return draft.settle_match(span(int(found[2]), int(found[3] or 0)), found, "Cap. counts both")
-    if found := _RUSSIAN.search(draft.text):
+    may_be_russian = not draft.text.isascii() or "seri" in draft.text.lower()
+    if may_be_russian and (found := _RUSSIAN.search(draft.text)):
         return draft.settle_match(
             span(int(found[1] or found[3]), int(found[2] or found[4] or 0)), found, "the word for episode"
         )
@@ -146,7 +149,7 @@ def _named(draft: TitleDraft) -> bool:
     found = _OF_IN_BRACKET.search(draft.text)
     if found and int(found[1]) <= int(found[2]) and LETTER_OR_DIGIT.search(draft.text, 0, found.start()):
         return draft.settle_match(span(int(found[1])), found, "one of so many")
-    if found := _OF.search(draft.text):
+    if _OF_LIKE.search(draft.text) and (found := _OF.search(draft.text)):
         return draft.settle_match(span(int(found[1]), int(found[2] or 0)), found, "so many of all")
     return False
 

@@ -37,6 +37,7 @@ _SUFFIX: Final = re.compile(
     re.I,
 )
 _BETWEEN: Final = re.compile(r"\s?[&×+/、]\s?|\sx\s")
+_SIGNS_BETWEEN: Final = frozenset("&×+/、x")
 
 
 def read_leading_group(draft: TitleDraft) -> None:
@@ -141,4 +142,7 @@ def _settle(draft: TitleDraft, name: str, start: int, end: int, why: str) -> Non
 @lru_cache(maxsize=1024)
 def split_group(group: str) -> tuple[str, ...]:
     """The groups that worked together, one by one."""
+    if _SIGNS_BETWEEN.isdisjoint(group):
+        # Most work alone.
+        return (group.strip(),) if group.strip() else ()
     return tuple(name for part in _BETWEEN.split(group) if (name := part.strip()))

@@ -46,15 +46,22 @@ def is_junk_name(name: str) -> bool:
     text = unicodedata.normalize("NFKC", name).casefold()
     if sum(map(str.isalpha, text)) < _FEWEST_LETTERS:
         return True
-    words = _WORD.findall(_HAN_JUNK.sub(" ", _SIDE.sub(" ", text)))
+    left = _SIDE.sub(" ", text)
+    words = _WORD.findall(left if left.isascii() else _HAN_JUNK.sub(" ", left))
     phrase = KNOWN.get(" ".join(words))
     return (phrase is not None and phrase.attribute in _ATTRIBUTES) or all(map(_is_junk_word, words))
 
 
 def _is_junk_word(word: str) -> bool:
-    if word in _COUNTERS or _COUNTED.fullmatch(word):
+    if word in _COUNTERS:
         return True
-    meaning = KNOWN.get(word) or numeric(word)
+    meaning = KNOWN.get(word)
+    if word.isalpha():
+        # Most words are plain and end here.
+        return meaning is not None and meaning.attribute in _ATTRIBUTES
+    if _COUNTED.fullmatch(word):
+        return True
+    meaning = meaning or numeric(word)
     if meaning is not None and meaning.attribute in _ATTRIBUTES:
         return True
     pieces = _PIECE.findall(word)

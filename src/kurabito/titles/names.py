@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
-from kurabito.titles.draft import SKIPPED, Segment, TitleDraft, segments
+from kurabito.titles.draft import SKIPPED, TAKEN, Segment, TitleDraft, segments
 from kurabito.titles.junk_names import is_junk_name
 from kurabito.titles.scripts import Script, SeriesName, script_of
 from kurabito.titles.text import CJK, LATIN_LETTER, LETTER_OR_DIGIT, is_foreign
 
 # `夜之蔵人[第01-15集].Night.Brewer.S01`, `Погреб (S1E1-4) / The Cellar (S1E1-4)`: the same name in Latin letters.
 _GOES_ON: Final = re.compile(r"(?:\s?/\s?|\.)[A-Za-z]{3}")
-_STRETCH: Final = re.compile(r"[^\x00]+")
-_SPACED_SEPARATOR: Final = re.compile(r"\s+[/|]\s*|\s*[/|]\s+|\s+-\s{2,}")
+_SPACED_SEPARATOR: Final = re.compile(r"[\s/|](?:(?<=\s)\s*(?:[/|]\s*|-\s{2,})|(?<=[/|])\s+)")
 _SEPARATOR: Final = re.compile(r"[/|]")
 # `Le.Maitre.du.Sake.AKA.The.Sake.Master`, as trackers of films write it.
 _ALSO_KNOWN: Final = re.compile(r"(?<=\w)[ .]AKA[ .](?=\w)")
@@ -43,26 +43,36 @@ def read_names(draft: TitleDraft) -> tuple[str, ...]:
     """The names in the first stretch of free text, and in the one that a separator joins to it."""
     names: tuple[str, ...] = ()
     fansub = draft.original.startswith("[")
-    for found in _STRETCH.finditer(draft.text):
+    for stretch in _stretches(draft.text):
         if not names:
-            names = _names_in(found[0], fansub=fansub)
-        elif _GOES_ON.match(found[0]) and is_foreign(names[0]):
-            names = (*names, *_names_in(found[0], fansub=fansub))
+            names = _names_in(stretch, fansub=fansub)
+        elif not is_foreign(names[0]):
+            break
+        elif _GOES_ON.match(stretch):
+            names = (*names, *_names_in(stretch, fansub=fansub))
             break
     return _without_season(names, draft.seasons[0]) if len(draft.seasons) == 1 and len(names) > 1 else names
 
 
 def read_written(draft: TitleDraft) -> tuple[str, ...]:
     """The names as they are written, the whole first: with the seasons, kinds and years that were read out of them."""
-    stretches = (found[0] for found in _STRETCH.finditer(draft.named_text))
-    whole = next((stretch for stretch in stretches if LETTER_OR_DIGIT.search(stretch)), "")
+    whole = next(filter(LETTER_OR_DIGIT.search, _stretches(draft.named_text)), "")
     pieces = [whole]
     if "[" in whole or "(" in whole:
         pieces += [whole[part.start : part.end] for part in segments(whole)]
-    if "/" in whole or "|" in whole or " -  " in whole:
-        pieces += [part for piece in pieces for part in _SPACED_SEPARATOR.split(piece)]
+    pieces += [part for piece in pieces if _may_be_several(piece) for part in _SPACED_SEPARATOR.split(piece)]
     written = dict.fromkeys(" ".join(piece.replace(SKIPPED, " ").split()).strip(_WRITTEN_EDGES) for piece in pieces)
     return tuple(name for name in written if name and not name.isdecimal())[:_MOST_NAMES]
+
+
+def _stretches(text: str) -> Iterator[str]:
+    """What stands between the parts that recognisers took."""
+    return filter(None, text.split(TAKEN))
+
+
+def _may_be_several(text: str) -> bool:
+    """Whether a separator can be in it at all; asked first, because the pattern for it is slow."""
+    return "/" in text or "|" in text or " -  " in text
 
 
 def _without_season(names: tuple[str, ...], season: int) -> tuple[str, ...]:
@@ -131,8 +141,8 @@ def _bare_names(text: str, *, fansub: bool) -> list[str]:
 
 def _split(text: str) -> list[str]:
     """The names in a text with separators. A slash without blanks is one only beside letters that are not Latin."""
-    if ("/" in text or "|" in text or " -  " in text) and _SPACED_SEPARATOR.search(text):
-        return _SPACED_SEPARATOR.split(text)
+    if _may_be_several(text) and len(names := _SPACED_SEPARATOR.split(text)) > 1:
+        return names
     if "AKA" in text and _ALSO_KNOWN.search(text):
         return _ALSO_KNOWN.split(text)
     if is_foreign(text):

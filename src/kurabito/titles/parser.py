@@ -29,7 +29,7 @@ _SHELVES: Final = re.compile(
 )
 _MOST_FOLDERS: Final = 3
 # Where most groups write the episode, if there is one such place alone: `Koji - 07 [1080p]`, `[Koji][07]`.
-_COUNTED: Final = re.compile(r"(?<= - )\d\d(?= ?[\[(])|(?<=\[)\d\d(?=\])")
+_COUNTED: Final = re.compile(r"\d\d(?:(?<= - \d\d)(?= ?[\[(])|(?<=\[\d\d)(?=\]))")
 _SMALL: Final = 7
 _TWO_DIGITS: Final = 10
 _LARGE: Final = 58
@@ -70,15 +70,15 @@ def parse_title(text: str, *, rules: Iterable[TitleRule] = (), explain: bool = F
 
 def _read_alike(written: str, ending: str) -> ReleaseTitle:
     """Releases of one group and show differ in the number alone: what two of them say, the others say with theirs."""
-    counted = _COUNTED.findall(written)
+    counted = list(_COUNTED.finditer(written))
     if len(counted) != 1:
         return _read(written, ending, explain=False)
-    before, behind = _COUNTED.split(written)
-    key = (before, behind, ending)
+    start, end = counted[0].span()
+    key = (written[:start], written[end:], ending)
     known = _ALIKE.get(key)
-    number = int(counted[0])
+    number = int(written[start:end])
     if isinstance(known, ReleaseTitle):
-        return replace(known, episodes=(number,))
+        return known.changed(episodes=(number,))
     found = _read(written, ending, explain=False)
     if known is True:
         _ALIKE[key] = _is_said_by_all(found, number, *key) and found

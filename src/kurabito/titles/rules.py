@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import re2  # type: ignore[import-untyped]
@@ -84,14 +84,14 @@ class TitleRule:
     """The larger goes first."""
     _condition: Any = field(init=False, repr=False, compare=False)
     _parse: Any = field(init=False, repr=False, compare=False)
-    _captured: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    """The fields that `parse` captures by their names."""
+    _captured: tuple[tuple[str, int], ...] = field(init=False, repr=False, compare=False)
+    """The fields that `parse` captures by their names, and the numbers of these captures."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_condition", _compiled("condition", self.condition))
         object.__setattr__(self, "_parse", _compiled("parse", self.parse))
         named = self._parse.groupindex
-        object.__setattr__(self, "_captured", tuple(name for name in named if name in _FIELDS))
+        object.__setattr__(self, "_captured", tuple(one for one in named.items() if one[0] in _FIELDS))
         captured = {*named, *map(str, range(self._parse.groups + 1))}
         for name, value in self.fields.items():
             if name not in _FIELDS:
@@ -106,18 +106,16 @@ class TitleRule:
 
     def fits(self, text: str) -> bool:
         """Whether both of its patterns are found in a title; of others it says nothing."""
-        return self._condition.search(text) is not None and self._parse.search(text) is not None
+        return self._search(text) is not None
 
     def apply(self, text: str, found: ReleaseTitle) -> ReleaseTitle | None:
         """What the title says by this rule, the rest as it was found; None if the rule does not fit."""
-        if not self._condition.search(text):
+        match = self._search(text)
+        if match is None:
             return None
-        match = self._parse.search(text)
-        if not match:
-            return None
-        said = {name: match[name] for name in self._captured}
+        said = {name: _capture(match, number) for name, number in self._captured}
         said |= {
-            name: _REFERENCE.sub(lambda one: _capture(match, one[1]), value) for name, value in self.fields.items()
+            name: _REFERENCE.sub(lambda one: _referred(match, one[1]), value) for name, value in self.fields.items()
         }
         changes: dict[str, Any] = {}
         for name, value in said.items():
@@ -130,10 +128,17 @@ class TitleRule:
         findings = found.findings
         if findings:
             why = f"the rule {self.name!r} says {', '.join(changes)}"
-            findings = (Finding("rule", match[0], why, match.start()), *findings)
+            start = len(match.string[: match.start()].decode(errors="ignore"))
+            findings = (Finding("rule", _capture(match, 0), why, start), *findings)
         # The author of a rule knows what the numbers mean.
         doubts = () if changes.keys() & {"season", "episodes"} else found.doubts
-        return replace(found, **changes, written=(), doubts=doubts, rule=self.name, findings=findings)
+        return found.changed(**changes, written=(), doubts=doubts, rule=self.name, findings=findings)
+
+    def _search(self, text: str) -> Any:
+        """Where `parse` is found in a title that `condition` is found in, in UTF-8; else None."""
+        # RE2 reads bytes: given a text it would count all that it found in characters, which takes longer than to find it.
+        encoded = text.encode()
+        return self._parse.search(encoded) if self._condition.search(encoded) is not None else None
 
 
 def follow(rules: Iterable[TitleRule], text: str, found: ReleaseTitle) -> ReleaseTitle:
@@ -144,8 +149,13 @@ def follow(rules: Iterable[TitleRule], text: str, found: ReleaseTitle) -> Releas
     return found
 
 
-def _capture(match: Any, reference: str) -> str:
-    return match[int(reference) if reference.isdecimal() else reference] or ""
+def _referred(match: Any, reference: str) -> str:
+    return _capture(match, int(reference) if reference.isdecimal() else reference)
+
+
+def _capture(match: Any, group: int | str) -> str:
+    # `\C` matches a part of a character.
+    return (match[group] or b"").decode(errors="ignore")
 
 
 def _check_fixed(name: str, value: str) -> None:

@@ -49,10 +49,8 @@ _COUR: Final = re.compile(r"(?<=[\s.])(\d)(?:st|nd|rd|th)[ .]Cour(?![A-Za-z])")
 _FOLLOWING: Final = re.compile(r"\s?(-{1,2}|~|to|and|[,&+/ .])[\s&]*(?:S|Season )?(\d{1,2})", re.I)
 _THROUGH: Final = frozenset(["-", "--", "~", "to"])
 _SHORT_MARK: Final = re.compile(r"s(?<![a-z0-9].)\d")
-_MARKS: Final = (
-    *("season", "saison", "tem", "staffel", "stagione", "seizoen", "series", "сезон", "sezon", "시즌", "موسم", "עונה"),
-    *("тв", "tv-", "xall"),
-)
+# What each of the others has: asked first, because they are slow.
+_MARK: Final = re.compile("season|saison|tem|staffel|stagione|seizoen|series|сезон|sezon|시즌|موسم|עונה|тв|tv-|xall")
 
 
 def read_season(draft: TitleDraft) -> None:
@@ -66,11 +64,7 @@ def read_season(draft: TitleDraft) -> None:
             if found[2] and draft.part is None:
                 draft.part = han_number(found[1])
             draft.take(found.start(), found.end(), "season", "a part of a season", mark=SKIPPED)
-    if _is_marked(text):
-        for found in _ORDINAL_SEASON.finditer(draft.text):
-            _take(draft, found, (word_number(found[1] or found[2] or found[3]),))
-        for found in _SEASONS.finditer(draft.text):
-            _take(draft, found, _numbers(found))
+    _take_named(draft)
     if draft.seasons and draft.part is None and (part := _PART_OF_SEASON.search(draft.text)):
         draft.part = han_number(part[3]) if part[3] else int(part[1] or part[2])
         draft.take(part.start(), part.end(), "season", "a part of a season", mark=SKIPPED)
@@ -79,10 +73,15 @@ def read_season(draft: TitleDraft) -> None:
         draft.take(cour.start(), cour.end(), "season", "a part of a season", mark=SKIPPED)
 
 
-def _is_marked(text: str) -> bool:
-    """Whether a season can be named at all; asked first, because the patterns for it are slow."""
-    lowered = text.lower()
-    return _SHORT_MARK.search(lowered) is not None or any(mark in lowered for mark in _MARKS)
+def _take_named(draft: TitleDraft) -> None:
+    """The seasons that a word or the letter S names."""
+    lowered = draft.text.lower()
+    if is_named := _MARK.search(lowered) is not None:
+        for found in _ORDINAL_SEASON.finditer(draft.text):
+            _take(draft, found, (word_number(found[1] or found[2] or found[3]),))
+    if is_named or _SHORT_MARK.search(lowered):
+        for found in _SEASONS.finditer(draft.text):
+            _take(draft, found, _numbers(found))
 
 
 def _numbers(found: re.Match[str]) -> tuple[int, ...]:

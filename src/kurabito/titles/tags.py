@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from kurabito.titles.brackets import read_bracket
 from kurabito.titles.draft import SKIPPED, TAKEN, Segment, TitleDraft
@@ -34,6 +35,15 @@ _BARE_HEIGHT: Final = re.compile(r"(?<=[\[( ])(?:\d{3,4} ?\* ?)?(480|576|720|108
 _SEASON_OF_YEAR: Final = re.compile(
     r"[★☆◆ ]{0,3}(?:\d{2,4}年)?(?:\d{1,2}|[一二三四五六七八九十]{1,2})月(?:新番|番|新作|放送)[★☆◆]{0,3}|[★☆◆][^★☆◆\[\]/\s]{0,4}番[★☆◆]"
 )
+_LANGUAGES: Final = (("简簡", "zh-Hans"), ("繁", "zh-Hant"), ("日", "ja"), ("英", "en"), ("粤粵", "yue"))
+_REMEMBERED: Final = 2048
+
+
+class _Note(NamedTuple):
+    """What a bracket adds in Chinese."""
+
+    languages: tuple[str, ...] = ()
+    is_notice: bool = False
 
 
 def split_ending(text: str) -> tuple[str, str]:
@@ -71,19 +81,27 @@ def read_notes(draft: TitleDraft) -> None:
         inner = draft.text[segment.start : segment.end].strip()
         if inner.isascii() and "www" not in inner:
             continue
-        if _NOTICE.search(inner):
+        note = _read_note(inner)
+        if note is None:
+            continue
+        if note.is_notice:
             draft.take(*segment.outer, "note", "a notice to readers", mark=SKIPPED)
-        elif _SAYS_SUBTITLES.search(inner) and _SUBTITLES.fullmatch(inner):
-            _note_languages(draft, inner)
-            draft.take(*segment.outer, "languages", "only words about subtitles")
+            continue
+        for code in note.languages:
+            draft.note("languages", code)
+        draft.take(*segment.outer, "languages", "only words about subtitles")
     for found in _SEASON_OF_YEAR.finditer(draft.text) if "月" in draft.text or "番" in draft.text else ():
         draft.take(found.start(), found.end(), "note", "the month in which the series began")
 
 
-def _note_languages(draft: TitleDraft, words: str) -> None:
-    for letters, code in (("简簡", "zh-Hans"), ("繁", "zh-Hant"), ("日", "ja"), ("英", "en"), ("粤粵", "yue")):
-        if any(letter in words for letter in letters):
-            draft.note("languages", code)
+@lru_cache(maxsize=_REMEMBERED)
+def _read_note(inner: str) -> _Note | None:
+    """What a bracket says to readers, or about subtitles alone; groups repeat theirs word for word."""
+    if _NOTICE.search(inner):
+        return _Note(is_notice=True)
+    if _SAYS_SUBTITLES.search(inner) and _SUBTITLES.fullmatch(inner):
+        return _Note(tuple(code for letters, code in _LANGUAGES if any(letter in inner for letter in letters)))
+    return None
 
 
 def read_tags(draft: TitleDraft) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 LONGEST: Final = 1000
 """Characters that are read. Real titles have fewer than 300; what comes after is not looked at."""
 
-_BRACKETS: Final = str.maketrans("【】〔〕〖〗{}_", "[][][][] ")
+_BRACKETS: Final = tuple(zip("【】〔〕〖〗{}_", "[][][][] ", strict=True))
 # Controls (but blanks, which are folded), marks of direction and width, lone halves of surrogate pairs, private letters.
 _INVISIBLE: Final = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ud800-\uf8ff\ufeff]"
@@ -46,7 +46,9 @@ def normalise(text: str) -> str:
             shown = _JOINTS.sub(" / ", shown)[:LONGEST]
     if not shown.isprintable():
         shown = _INVISIBLE.sub("", shown)
-    written = " ".join(shown.translate(_BRACKETS).split())
+    for bracket, square in _BRACKETS:
+        shown = shown.replace(bracket, square)
+    written = " ".join(shown.split())
     return _UNCLOSED.sub(r"[\1]", written)[:LONGEST] if _UNCLOSED.search(written) else written
 
 

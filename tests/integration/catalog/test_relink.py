@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -114,6 +116,19 @@ async def test_a_judge_that_is_killed_fails_the_run_with_a_reason(url: str, desk
     with pytest.raises(RelinkFailed, match="ended in the middle"):
         await judge.judge(LinkRange(tuple(range(10))))
     judge.end()
+
+
+async def test_a_judge_gives_way_before_it_loads_what_it_judges_by(url: str, desk: Desk) -> None:
+    judge = ProcessJudge(url)
+    await judge.judge(LinkRange(tuple(range(10))))
+    pid = judge._process.pid
+    assert pid is not None
+    assert os.getpriority(os.PRIO_PROCESS, pid) == min(os.getpriority(os.PRIO_PROCESS, 0) + 10, 19)
+    judge.end()
+    # All that is loaded before that is a small module; loading the rest takes most of a second.
+    code = "import sys, kurabito.catalog.relinks.judge_process; print('kurabito.titles' in sys.modules)"
+    loaded = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", code], capture_output=True, check=True)
+    assert loaded.stdout.strip() == b"False"
 
 
 async def test_a_judge_is_ended_in_the_middle_of_its_work(url: str, desk: Desk) -> None:

@@ -148,13 +148,19 @@ def test_a_connection_that_the_caller_opened_commits_when_the_caller_does(databa
         mine.close()
 
 
-def test_only_what_need_not_be_durable_does_not_wait_for_the_disk(database: Database) -> None:
-    def level(conn: Connection) -> Any:
-        row = conn.one("PRAGMA synchronous" if conn.dialect is Dialect.SQLITE else "SHOW synchronous_commit")
-        assert row is not None
-        return row[0]
+def level(conn: Connection) -> Any:
+    """Whether a commit waits for the disk, as the database says it."""
+    row = conn.one("PRAGMA synchronous" if conn.dialect is Dialect.SQLITE else "SHOW synchronous_commit")
+    assert row is not None
+    return row[0]
 
-    waits, does_not_wait = (2, 1) if database.dialect is Dialect.SQLITE else ("on", "off")
+
+def waits_or_not(database: Database) -> tuple[Any, Any]:
+    return (2, 1) if database.dialect is Dialect.SQLITE else ("on", "off")
+
+
+def test_only_what_need_not_be_durable_does_not_wait_for_the_disk(database: Database) -> None:
+    waits, does_not_wait = waits_or_not(database)
     begun, go_on = threading.Event(), threading.Event()
 
     def slow(conn: Connection) -> Any:
@@ -172,3 +178,9 @@ def test_only_what_need_not_be_durable_does_not_wait_for_the_disk(database: Data
         assert others[0].result() == waits
         others[1].result()
     assert [database.write_blocking(level, durable=durable) for durable in (False, True)] == [does_not_wait, waits]
+
+
+async def test_the_same_holds_for_the_event_loop(database: Database) -> None:
+    waits, does_not_wait = waits_or_not(database)
+    found = [await database.write(level, durable=durable) for durable in (False, True)]
+    assert [*found, await database.write(level)] == [does_not_wait, waits, waits]

@@ -115,3 +115,18 @@ def test_a_pattern_that_would_backtrack_for_ever_elsewhere_is_harmless() -> None
     greedy = rule(condition="(a+)+$", parse="(?P<title>(a|a)*)b")
 
     assert parse_title("a" * 900 + "!", rules=[greedy]).rule is None
+
+
+def test_captures_and_places_count_characters_whatever_their_script() -> None:
+    counted = rule(condition="夜之", parse=r"(?P<title>夜之\S+) 第(?P<episodes>\d+)話", fields={"group": "{1}組"})
+
+    found = parse_title("【蔵】夜之蔵人 第31話", rules=[counted], explain=True)
+
+    assert (found.title, found.episodes, found.group) == ("夜之蔵人", (31,), "夜之蔵人組")
+    assert (found.findings[0].text, found.findings[0].start) == ("夜之蔵人 第31話", 3)
+
+
+def test_a_rule_that_cuts_a_character_in_two_stops_nothing() -> None:
+    cutting = rule(condition="夜", parse=r"夜\C(?P<title>\C+?人)", fields={})
+
+    assert "蔵人" in str(parse_title("夜之蔵人 - 01", rules=[cutting], explain=True).title)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from kurabito.catalog.identity.reading import Reading
@@ -18,7 +19,7 @@ from kurabito.catalog.spellings import part_name, spelled, spelled_parts
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
 from kurabito.metadata.franchises import Franchise, FranchiseEntry, franchise_by_id
-from kurabito.metadata.lookup import read_part, read_sequel
+from kurabito.metadata.lookup import SeasonPart, read_part, read_sequel
 
 _SQL: Final = Queries("kurabito.catalog.identity", "entries.sql")
 _SHORTEST_SEASON: Final = 6
@@ -142,13 +143,18 @@ def _parts(reading: Reading) -> list[_Part]:
         return []
     found = []
     for name in reading.names:
-        marked = read_part(name.shown)
+        marked = _marked(name.shown)
         part = reading.part or (marked.part if marked else _FIRST_PART)
         if part > _FIRST_PART:
             # A title may say it behind one of its names, and beside the other.
             is_marked = marked is not None and marked.part == part
             found.append(_Part(Name.of(marked.name) if marked is not None and is_marked else name, part))
     return found
+
+
+@lru_cache(maxsize=4096)
+def _marked(name: str) -> SeasonPart | None:
+    return read_part(name)
 
 
 def _may_count(reading: Reading) -> bool:

@@ -55,11 +55,8 @@ class RelinkTask:
 
     def ranges(self, conn: Connection) -> list[LinkRange]:
         """The links, as they are judged: those of a series together, because what their names mean is decided once for all."""
-        ids = [link_id for (link_id,) in conn.all(SQL.ids, {"series_id": self.series_id})]
-        return [
-            LinkRange(tuple(ids[start : start + _RANGE]), self.rules, self.names)
-            for start in range(0, len(ids), _RANGE)
-        ]
+        found = conn.all(SQL.ranges, {"series_id": self.series_id, "size": _RANGE})
+        return [LinkRange(tuple(map(int, ids.split(","))), self.rules, self.names) for (ids,) in found]
 
 
 @dataclass(slots=True)
@@ -168,10 +165,11 @@ class Relinker:
 
     async def _move(self, judged: JudgedLinks, mover: LinkMover, done: Relinked) -> None:
         done.read += judged.read
-        # A transaction is short, so that others wait little; and a crash repeats little.
+        # A transaction is short and does not wait for the disk, so that others wait little. What a power cut undoes is moved
+        # again: the end of the run is durable, and with it all that was before.
         for start in range(0, len(judged.moves), _AT_ONCE):
             some = judged.moves[start : start + _AT_ONCE]
-            done.add(await self._database.write(partial(mover.move, moves=some)))
+            done.add(await self._database.write(partial(mover.move, moves=some), durable=False))
 
     async def confirm(self) -> int:
         """Download what was read again and waits for that; how many links."""

@@ -6,6 +6,7 @@ links.py     the links that are read again, as they are stored
 scope.py     which of them a change touches
 places.py    where links belong as their titles are read now
 judge.py     judges ranges of links, in a thread or in processes beside this one
+judge_process.py  such a process
 held_links.py settles links that a question holds, where it can be told now
 mover.py     moves links to where they belong
 store.py     the runs and the links that each moved, as they are stored

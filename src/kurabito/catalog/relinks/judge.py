@@ -18,12 +18,12 @@ from typing import Any, Final, NamedTuple, Protocol
 from kurabito.catalog import rules
 from kurabito.catalog.errors import RelinkFailed
 from kurabito.catalog.releases import Release, read_title_again
+from kurabito.catalog.relinks import judge_process
 from kurabito.catalog.relinks.places import LinkMove, moves_of
 from kurabito.catalog.relinks.scope import LinkRange, touched
 from kurabito.db import Connection, Database, open_database
 from kurabito.titles import TitleRule
 
-_NICE: Final = 10
 _ENDING_TAKES: Final = 5.0
 
 
@@ -70,7 +70,9 @@ class ProcessJudge:
         # Not a fork of this process, whose threads it would lack.
         context = multiprocessing.get_context("forkserver")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, url), name="kurabito-relink", daemon=True)
+        self._process = context.Process(
+            target=judge_process.main, args=(theirs, url), name="kurabito-relink", daemon=True
+        )
         self._process.start()
         theirs.close()
 
@@ -115,17 +117,16 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _serve(pipe: Pipe[Any, Any], url: str) -> None:
+def answer(pipe: Pipe[Any, Any], url: str) -> None:
     """Judge what is asked for, until the pipe ends: with the one who asks."""
-    os.nice(_NICE)
     database = open_database(url, create=False)
     database.open()
     with suppress(EOFError, OSError):
         while True:
             asked = pipe.recv()
             try:
-                answer: Any = database.read_blocking(partial(judge_range, links=asked))
+                said: Any = database.read_blocking(partial(judge_range, links=asked))
             except Exception as problem:  # noqa: BLE001 - told to the one who asked
-                answer = f"{type(problem).__name__}: {problem}"
-            pipe.send(answer)
+                said = f"{type(problem).__name__}: {problem}"
+            pipe.send(said)
     database.close()

@@ -1,9 +1,12 @@
--- name: ids
+-- name: ranges
 -- Links that nothing else decides: no question holds them, and no person said where they belong. Those of a series are together.
-SELECT link.id FROM anime_links AS link
-WHERE link.question_id IS NULL AND link.is_fixed = 0
-    AND (CAST(:series_id AS bigint) IS NULL OR link.series_id = :series_id)
-ORDER BY link.series_id, link.id;
+-- The ids of each range are one text: a row for each would keep the other threads waiting that many times.
+SELECT {string_agg}(CAST(id AS text), ',') FROM (
+    SELECT link.id, (row_number() OVER (ORDER BY link.series_id, link.id) - 1) / CAST(:size AS bigint) AS part
+    FROM anime_links AS link
+    WHERE link.question_id IS NULL AND link.is_fixed = 0
+        AND (CAST(:series_id AS bigint) IS NULL OR link.series_id = :series_id)) AS numbered
+GROUP BY part ORDER BY part;
 
 -- name: titles
 -- Some of them, with no more than tells whether a change touches them.

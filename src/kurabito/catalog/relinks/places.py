@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.identity.decision import Certain, Decision, InDoubt
 from kurabito.catalog.identity.entries import understood
@@ -16,10 +16,11 @@ from kurabito.catalog.releases import Release
 from kurabito.db import Connection, Queries
 
 _SQL: Final = Queries("kurabito.catalog.relinks", "places.sql")
+_origin_at: Final = lru_cache(maxsize=1024)(ReleaseOrigin.at)
+"""Few feeds bring many links."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinkMove:
+class LinkMove(NamedTuple):
     """A link that belongs elsewhere: where it was when that was found, and where it belongs."""
 
     link_id: int
@@ -47,14 +48,16 @@ def moves_of(conn: Connection, links: Sequence[Any], read: Mapping[str, Release]
 def decided(
     conn: Connection, links: Sequence[Any], read: Mapping[str, Release]
 ) -> Iterable[tuple[Any, Reading, Decision]]:
-    """What is decided about links now, with what their titles say."""
+    """What is decided about links now, with what their titles say; of those that are decided alike, with what the first says."""
     said = list(dict.fromkeys(link.title for link in links))
     readings = dict(zip(said, understood(conn, [Reading.of(read[title]) for title in said]), strict=True))
     decisions = _decisions(conn, ((readings[link.title], _origin(link)) for link in links))
-    return ((link, readings[link.title], decision) for link, decision in zip(links, decisions, strict=True))
+    return ((link, reading, decision) for link, (reading, decision) in zip(links, decisions, strict=True))
 
 
-def _decisions(conn: Connection, asked: Iterable[tuple[Reading, ReleaseOrigin | None]]) -> list[Decision]:
+def _decisions(
+    conn: Connection, asked: Iterable[tuple[Reading, ReleaseOrigin | None]]
+) -> list[tuple[Reading, Decision]]:
     """What is decided about each; those that nothing tells apart are decided once."""
     offsets = [offset for (offset,) in conn.all(_SQL.offsets)]
     keys: list[Hashable] = []
@@ -64,7 +67,8 @@ def _decisions(conn: Connection, asked: Iterable[tuple[Reading, ReleaseOrigin | 
         keys.append(key)
         first.setdefault(key, (reading, origin))
     readings, origins = zip(*first.values(), strict=True) if first else ((), ())
-    decided = dict(zip(first, judge_all(conn, readings, origins), strict=True))
+    # One reading for all of them: a new series is made of it, and a process that judges sends it once.
+    decided = dict(zip(first, zip(readings, judge_all(conn, readings, origins), strict=True), strict=True))
     return [decided[key] for key in keys]
 
 
@@ -98,7 +102,7 @@ def _move(link: Any, release: Release, reading: Reading, decision: Decision) -> 
 
 
 def _origin(link: Any) -> ReleaseOrigin | None:
-    return None if link.feed_id is None else ReleaseOrigin.at(link.feed_id, link.feed_url, link.feed_series_id)
+    return None if link.feed_id is None else _origin_at(link.feed_id, link.feed_url, link.feed_series_id)
 
 
 def _counted(release: Release, offset: int) -> float:

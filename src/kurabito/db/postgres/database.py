@@ -98,8 +98,8 @@ class PostgresDatabase:
     async def read(self, fn: Callable[[Connection], T]) -> T:
         return await self._threads.run(lambda: self.read_blocking(fn))
 
-    async def write(self, fn: Callable[[Connection], T]) -> T:
-        return await self._threads.run(lambda: self.write_blocking(fn))
+    async def write(self, fn: Callable[[Connection], T], *, durable: bool = True) -> T:
+        return await self._threads.run(lambda: self.write_blocking(fn, durable=durable))
 
     def read_blocking(self, fn: Callable[[Connection], T]) -> T:
         return self._transact(fn, reading=True)

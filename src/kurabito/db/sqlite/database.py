@@ -83,8 +83,8 @@ class SqliteDatabase:
     async def read(self, fn: Callable[[Connection], T]) -> T:
         return await self._readers.run(lambda: self.read_blocking(fn))
 
-    async def write(self, fn: Callable[[Connection], T]) -> T:
-        return await asyncio.wrap_future(self._writer.submit(fn))
+    async def write(self, fn: Callable[[Connection], T], *, durable: bool = True) -> T:
+        return await asyncio.wrap_future(self._writer.submit(fn, durable=durable))
 
     def read_blocking(self, fn: Callable[[Connection], T]) -> T:
         reader: sqlite3.Connection | None = getattr(self._local, "connection", None)
