@@ -237,4 +237,5 @@ def _download_pages(product: Product, sight: PollOnSight) -> Iterator[PageRoutes
         catalog=product.catalog,
         placements=product.placements,
         poll=sight.look,
+        search=product.search,
     )
