@@ -150,6 +150,7 @@ def _feed_pages(product: Product) -> Iterator[PageRoutes]:
             product.media_servers,
             product.media,
             product.discards,
+            product.downloads.conflicts,
         ),
     )
     yield partial(find.router, catalog=catalog, metadata=product.metadata.service)
