@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -134,6 +135,28 @@ def jackett_item(host: str, number: int) -> str:
 <torznab:attr name="category" value="5070" /><torznab:attr name="seeders" value="7" />
 <torznab:attr name="peers" value="9" /><torznab:attr name="infohash" value="{number:040x}" />
 <torznab:attr name="magneturl" value="magnet:?xt=urn:btih:{number:040x}&amp;dn=Kura" /></item>"""
+
+
+def private_item(host: str, number: int, magnet: str = "") -> str:
+    """What Jackett says of a tracker for members: no hash, and its link leads to the torrent file; some name a magnet too."""
+    url = f"{host}/dl/members/?jackett_apikey={KEY}&amp;path=Q2ZE{number}&amp;file=Kura+{number}"
+    attribute = f'<torznab:attr name="magneturl" value="{magnet}" />' if magnet else ""
+    return f"""<item><title>[Kura] Yoru no Kurabito - {number:02} [1080p]</title><guid>https://members.example/{number}</guid>
+<jackettindexer id="members">Members</jackettindexer><type>private</type>
+<pubDate>Tue, 24 Aug 2021 22:18:46 +0200</pubDate><size>639212749</size><link>{url}</link>
+<category>5070</category><enclosure url="{url}" length="639212749" type="application/x-bittorrent" />
+<torznab:attr name="category" value="5070" /><torznab:attr name="seeders" value="7" />
+<torznab:attr name="peers" value="9" />{attribute}</item>"""
+
+
+def private_torrent(passkey: str, number: int = 7) -> tuple[bytes, str]:
+    """The file of a private torrent with the passkey in the address of its tracker, and its hash."""
+    announce = f"https://members.example/announce/{passkey}".encode()
+    info = b"d6:lengthi5e4:name%d:%b12:piece lengthi16384e6:pieces20:%b7:privatei1ee"
+    name = f"[Kura] Yoru no Kurabito - {number:02} [1080p].mkv".encode()
+    whole = info % (len(name), name, b"x" * 20)
+    torrent = b"d8:announce%d:%b4:info%be" % (len(announce), announce, whole)
+    return torrent, hashlib.sha1(whole, usedforsecurity=False).hexdigest()
 
 
 SITE_ITEMS = {

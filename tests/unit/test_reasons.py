@@ -9,8 +9,10 @@ from markupsafe import Markup
 
 from kurabito.api.reasons import WhyAnswer, in_english, sentence_of
 from kurabito.catalog.states import FilterReason
+from kurabito.cli.collection.wanted import WHY
 from kurabito.downloads.reasons import DownloadReason, because, because_of, by_problem, in_its_words, said_by
 from kurabito.downloads.states import Outcome
+from kurabito.downloads.wanted.store import WantedReason
 from kurabito.http.errors import ConnectionBroke, OutboundError
 from kurabito.reasons import LONGEST_TEXT, Reason, in_other_words, read_reason
 from kurabito.web.languages import catalogues
@@ -96,3 +98,7 @@ def test_a_downloader_without_a_name_is_called_what_it_is() -> None:
     removed = because(DownloadReason.DOWNLOADER_REMOVED, downloader=None)
     assert in_english(removed).startswith("its downloader was removed; ")
     assert words("en").because(removed).startswith(words("en").say("downloads.downloader"))
+
+
+def test_the_command_says_why_each_episode_is_wanted() -> None:
+    assert set(WHY) == set(WantedReason)

@@ -79,6 +79,14 @@ def _unsafe(facts: Mapping[str, Any]) -> str:
     return f"it brought programs where videos should be: {', '.join(facts['files'])}"
 
 
+def _unsafe_removed(facts: Mapping[str, Any]) -> str:
+    return f"{_unsafe(facts)}; it is deleted at its downloader with its files"
+
+
+def _unsafe_kept(facts: Mapping[str, Any]) -> str:
+    return f"{_unsafe(facts)}; it stays at its downloader until you remove it there"
+
+
 def _and_others(words: str) -> Callable[[Mapping[str, Any]], str]:
     """Words about other files."""
     return lambda facts: words.format(others=", ".join(facts["others"]))
@@ -124,7 +132,8 @@ _DOWNLOADS: Final[_Words] = {
     DownloadReason.DOWNLOADER_REMOVED: _removed,
     DownloadReason.SWITCHED_OFF: "{downloader} is switched off; it goes on when you switch that on, or send it elsewhere",
     DownloadReason.ANOTHER_EPISODE: "the downloader has one torrent for this and for {title}, which is another episode",
-    DownloadReason.UNSAFE_FILES: _unsafe,
+    DownloadReason.UNSAFE_FILES: _unsafe_kept,
+    DownloadReason.UNSAFE_REMOVED: _unsafe_removed,
     DownloadReason.REPLACED: "a better release took its place",
     DownloadReason.FILTERED: "a filter excludes it",
     DownloadReason.CANCELLED: "cancelled by its keeper",

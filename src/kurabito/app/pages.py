@@ -149,6 +149,7 @@ def _feed_pages(product: Product) -> Iterator[PageRoutes]:
             product.media_servers,
             product.media,
             product.discards,
+            product.downloads.conflicts,
         ),
     )
     yield partial(find.router, catalog=catalog, metadata=product.metadata.service)
@@ -236,4 +237,5 @@ def _download_pages(product: Product, sight: PollOnSight) -> Iterator[PageRoutes
         catalog=product.catalog,
         placements=product.placements,
         poll=sight.look,
+        search=product.search,
     )

@@ -191,7 +191,7 @@ def open_product(
         questions=Questions(database, downloads.grabber),
         downloads=downloads,
         downloaders=DownloaderHealths(database, feeds.services, downloads.downloads, poll_policy(settings)),
-        filing=open_filing(settings, database, downloads.grabber, metadata.posters, notices, outbox),
+        filing=open_filing(settings, queue, downloads.grabber, metadata.posters, notices, outbox),
         media_servers=MediaServers(database, outbound),
         notices=notices,
         notifications=notifications,

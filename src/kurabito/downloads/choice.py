@@ -224,6 +224,9 @@ def _choose_batch(choice: Choice, links: Sequence[ReleaseOption], covered: set[i
 
 
 def _best(rivals: Sequence[ReleaseOption], preferences: ReleasePreferences) -> ReleaseOption:
+    if len(rivals) == 1:
+        # What a score is made of is read from the title, which takes its time.
+        return rivals[0]
     if preferences.policy is not Policy.FIRST:
         return max(rivals, key=lambda one: (one.rank(preferences.preferred), -one.link_id))
     first = min(rivals, key=lambda one: one.link_id)

@@ -73,6 +73,14 @@ class Conflicts:
 
         return Page.cut(await self._database.read(look), limit, lambda last: str(last.id))
 
+    async def of_series(self, series_id: int) -> list[Conflict]:
+        """Those of one series that are open."""
+
+        def look(conn: Connection) -> list[Conflict]:
+            return [_conflict(conn, row) for row in conn.all(SQL.open_of_series, {"series_id": series_id})]
+
+        return await self._database.read(look)
+
     async def resolve(self, conflict_id: int, link_id: int) -> Conflict:
         """Take this release, and no other of the episode; raises ConflictNotFound, ConflictResolved or InvalidInput."""
 

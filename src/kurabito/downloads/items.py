@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -109,6 +109,8 @@ class DownloadItem:
     """Seeded until so much was given back; None is as the program does it."""
     seed_minutes: int | None = None
     """Or for so long, whichever is first."""
+    torrent: bytes | None = field(default=None, repr=False)
+    """The torrent file itself, where the URL leads to none: that of a private torrent. It has a passkey in it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,13 @@ JOIN series ON series.id = episode.series_id
 WHERE conflict.id < :before AND conflict.status <> 'resolved'
 ORDER BY conflict.id DESC LIMIT :limit;
 
+-- name: open_of_series
+SELECT {conflict}
+FROM episodes AS episode JOIN conflicts AS conflict ON conflict.episode_id = episode.id AND conflict.status <> 'resolved'
+JOIN series ON series.id = episode.series_id
+WHERE episode.series_id = :series_id
+ORDER BY conflict.id;
+
 -- name: get
 SELECT {conflict}
 FROM conflicts AS conflict JOIN episodes AS episode ON episode.id = conflict.episode_id

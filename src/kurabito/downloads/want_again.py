@@ -10,14 +10,17 @@ from kurabito.catalog.linker import lock_catalog
 from kurabito.db import Connection, Database, Queries
 from kurabito.downloads import store
 from kurabito.downloads.choice import Choice
+from kurabito.downloads.dispatch import attempts
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.dispatch.remote import Downloaders
 from kurabito.downloads.errors import DownloadConflict, EpisodeNotFound
 from kurabito.downloads.grabber import Grabber
+from kurabito.downloads.items import Owner
 from kurabito.downloads.reasons import DispatchCause, DownloadReason, because
 from kurabito.downloads.release_options import choose_among
-from kurabito.downloads.states import Status
+from kurabito.downloads.states import CleanupKind, Status
 from kurabito.downloads.store import Download
+from kurabito.downloads.tasks import DownloadTasks
 from kurabito.modules import services
 from kurabito.modules.services import Service
 
@@ -59,18 +62,24 @@ def forgotten_with(conn: Connection, download_id: int) -> list[int]:
 class ContentRefusals:
     """Has downloads fail for what they brought."""
 
-    def __init__(self, grabber: Grabber) -> None:
+    def __init__(self, grabber: Grabber, tasks: DownloadTasks) -> None:
         self._grabber = grabber
+        self._tasks = tasks
 
     def refuse(self, conn: Connection, download_id: int, files: Sequence[str]) -> None:
         """Fail a completed download, and all with the same content, and take other releases of their episodes.
 
-        What the downloader has stays there: it is not deleted unasked.
+        What Kurabito added is deleted at its downloader with its files, so that programs are neither kept nor passed on. What its
+        user added stays, and so does what a downloader has that does not tell whose it is.
         """
         lock_catalog(conn)
         ids = store.sharing(conn, download_id)
-        reason = because(DownloadReason.UNSAFE_FILES, files=list(files[:_MOST_FILES]))
+        is_ours = {owner for (owner,) in conn.all(_SQL.owners, given_ids(ids))} == {Owner.KURABITO}
+        code = DownloadReason.UNSAFE_REMOVED if is_ours else DownloadReason.UNSAFE_FILES
+        reason = because(code, files=list(files[:_MOST_FILES]))
         links = [link for (link,) in conn.all(_SQL.fail, {**given_ids(ids), "reason": reason.stored()})]
+        if is_ours:
+            self._tasks.clear(conn, attempts.request_cleanup(conn, ids, CleanupKind.DELETE_FILES))
         want_lacking(conn, ids)
         store.restate_episodes(conn, ids)
         self._grabber.take_next(conn, links)

@@ -55,6 +55,9 @@ WHERE download.link_id = CAST(given.value AS bigint) AND download.given_back_at 
     AND download.module_id IS NOT NULL AND download.hash IS NOT NULL
 ORDER BY download.module_id, download.hash;
 
+-- name: owners
+SELECT DISTINCT owner FROM downloads WHERE id IN (SELECT CAST(given.value AS bigint) FROM {given});
+
 -- name: fail
 UPDATE downloads SET status = 'failed', reason = :reason, rate = NULL, updated_at = :now
 WHERE status = 'completed' AND id IN (SELECT CAST(given.value AS bigint) FROM {given})

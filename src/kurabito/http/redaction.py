@@ -12,6 +12,13 @@ from kurabito.logs import MASK, mask_text
 # Trackers put passkeys into paths as well: a part of letters and digits alone that is longer than names are.
 _TOKEN: Final = re.compile(r"(?<=/)(?=[^/]*\d)[0-9A-Za-z]{20,}(?=[/.]|$)")
 
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,20}://[^\s'\"<>]+")
+
+
+def without_passkeys(text: str) -> str:
+    """A text of others without the passwords, keys and passkeys of the URLs in it."""
+    return _URL.sub(lambda found: _TOKEN.sub(MASK, found[0]), mask_text(text))
+
 
 def bare(url: httpx2.URL) -> str:
     """Scheme, host and path: the query and the user's name and password may be secrets."""

@@ -71,6 +71,8 @@ class IndexerItem(FeedItem):
     leechers: int | None = None
     is_usenet: bool = False
     """It is for Usenet: no downloader of ours takes it, and it is never sent."""
+    is_private: bool = False
+    """Its tracker is for members: the torrent file is taken, and not a magnet link."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from kurabito.modules.download_types import DownloadType
 _TORRENT: Final = "application/x-bittorrent"
 _USENET: Final = "application/x-nzb"
 _MAGNET: Final = "magnet:"
+_PROWLARR: Final = "prowlarrindexer"
 _HEX: Final = re.compile(r"(?<![0-9a-zA-Z])[0-9a-fA-F]{40}(?![0-9a-zA-Z])")
 _LONGEST_MAGNET: Final = 8_000
 _LARGEST_COUNT: Final = 10_000_000
@@ -40,8 +41,10 @@ def read_result(piece: str, base: str, places: Places = COMMON) -> IndexerItem:
     item = item_of(found, piece, base)
     types = {one.attributes.get("type", "").lower() for one in found if one.name == "enclosure"}
     magnet = bounded_magnet(attribute(found, "magneturl"))
-    # It needs no key, and every downloader takes it.
-    url = magnet if magnet[: len(_MAGNET)].lower() == _MAGNET else item.download_url or ""
+    is_private = _is_private(found)
+    # It needs no key, and every downloader takes it. A private torrent works with its own file only.
+    has_magnet = magnet[: len(_MAGNET)].lower() == _MAGNET
+    url = magnet if has_magnet and not (is_private and item.download_url) else item.download_url or ""
     is_magnet = url[: len(_MAGNET)].lower() == _MAGNET
     is_usenet = _USENET in types and not is_magnet
     named = _text(found, places.info_hash)
@@ -53,6 +56,7 @@ def read_result(piece: str, base: str, places: Places = COMMON) -> IndexerItem:
         # Peers are all of them, seeders too.
         leechers=max(0, peers - (seeders or 0)) if peers is not None else _count(_text(found, places.leechers)),
         is_usenet=is_usenet,
+        is_private=is_private,
     )
     return replace(
         result,
@@ -66,6 +70,12 @@ def read_result(piece: str, base: str, places: Places = COMMON) -> IndexerItem:
 def bounded_magnet(magnet: str) -> str:
     """The magnet link, without the trackers for which it is too long to be stored; peers are found without them."""
     return magnet if len(magnet) <= _LONGEST_MAGNET else magnet[: _LONGEST_MAGNET + 1].rpartition("&")[0]
+
+
+def _is_private(found: Iterable[FeedField]) -> bool:
+    """Whether Prowlarr or Jackett says that the tracker is for its members; a semi-private one is taken for that, too."""
+    kinds = [one.attributes.get("type", "") for one in found if one.name == _PROWLARR]
+    return any(kind.lower().endswith("private") for kind in (*kinds, _text(found, "type")))
 
 
 def _download_type(types: set[str], *, is_magnet: bool) -> DownloadType | None:

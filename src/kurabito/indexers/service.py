@@ -27,7 +27,7 @@ from kurabito.logs import mask_text
 log = logs.get_logger(__name__)
 
 LONGEST_TEXT: Final = 200
-_LINK_LIMITS: Final = Limits(attempts=2, patience=5.0)
+_LINK_LIMITS: Final = Limits(max_bytes=10 * 1024 * 1024, attempts=2, patience=5.0)
 _TEST: Final = ""
 """The text of a test: indexers answer it with what is newest."""
 _TEST_OF_SITES: Final = "1080p"

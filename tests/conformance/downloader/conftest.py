@@ -28,6 +28,7 @@ from tests.support.waiting import PATIENCE
 
 from kurabito.downloads.client import DownloaderClient
 from kurabito.downloads.clients.embedded import EmbeddedOptions
+from kurabito.downloads.clients.embedded.options import RESUME_SUFFIX
 from kurabito.downloads.clients.factory import ClientName, open_client
 from kurabito.downloads.errors import DownloaderUnavailable
 from kurabito.downloads.items import DownloadItem, DownloadStatus, TransferStatus
@@ -84,6 +85,8 @@ class Swarm:
     paths: dict[str, bytes] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     releases: list[Release] = field(default_factory=list)
+    refusals: dict[str, str] = field(default_factory=dict)
+    """What the tracker says at some addresses to those whom it gives no peers."""
     pieces_before_break: int | None = None
     """When set, so many answers are whole and the next one breaks off."""
     _writers: set[asyncio.StreamWriter] = field(default_factory=set)
@@ -136,10 +139,12 @@ class Swarm:
         path: tuple[str, ...] = (),
         also: Sequence[dict[bytes, Any]] = (),
         parts: Sequence[str] = (),
+        passkey: str | None = None,
     ) -> Release:
         """A torrent of one file, like no other; `path` puts it below the torrent's own folder, however odd that is.
 
-        With `parts` it has these files, each with as much of the content.
+        With `parts` it has these files, each with as much of the content; with a passkey it is private, and its tracker is
+        asked with that.
         """
         folder = self.folder / str(len(self.releases))
         content = random.Random(str(folder)).randbytes(size)
@@ -155,7 +160,10 @@ class Swarm:
             info[b"files"] = [{b"length": size, b"path": [part.encode() for part in path]}, *also]
         else:
             info[b"length"] = size
-        announce = self.url("announce")
+        if passkey is not None:
+            info[b"private"] = 1
+        # libtorrent asks no tracker of its own machine under another address than this.
+        announce = self.url("announce" if passkey is None else f"announce/{passkey}")
         whole: dict[bytes, Any] = {b"announce": announce.encode(), b"info": info}
         torrent = lt.bencode(whole)
         digest = hashlib.sha1(lt.bencode(info), usedforsecurity=False).hexdigest()
@@ -186,9 +194,11 @@ class Swarm:
                 release.dial(program)
 
     def _answer(self, path: str, headers: dict[str, str]) -> bytes:
-        if path == "announce":
+        if path.startswith("announce"):
             peers = b"\x7f\x00\x00\x01" + self.session.listen_port().to_bytes(2, "big")
             answer: dict[bytes, Any] = {b"interval": 2, b"min interval": 1, b"peers": peers}
+            if path in self.refusals:
+                answer = {b"failure reason": self.refusals[path].encode()}
             return _response("200 OK", lt.bencode(answer))
         if path not in self.paths:
             return _response("404 Not Found", b"")
@@ -331,6 +341,10 @@ class Program(ABC):
         """What `seed_goal` is after this was asked for."""
         return ratio, minutes
 
+    async def trackers(self, release: Release) -> list[str]:
+        """The trackers that it asks for the peers of a torrent."""
+        raise AssertionError(f"{self.name} tells no trackers")
+
     async def remove_by_hand(self, release: Release) -> None:
         """What its user does with a torrent that has served."""
         raise AssertionError(f"{self.name} has no user of its own")
@@ -346,6 +360,13 @@ class QBittorrent(Program):
     async def seed_goal(self, release: Release) -> tuple[float, float] | None:
         (torrent,) = await self.call("torrents/info", {"hashes": release.hash})
         return torrent["ratio_limit"], torrent["seeding_time_limit"]
+
+    async def trackers(self, release: Release) -> list[str]:
+        listed = json.loads(await self.call("torrents/trackers", {"hash": release.hash}))
+        own = [one for one in listed if one["url"].startswith("** [")]
+        # Other ways to peers are listed too, and why they are not taken.
+        assert {one["status"] for one in own} == {0}
+        return [one["url"] for one in listed if one not in own]
 
     async def call(self, path: str, data: dict[str, Any] | None = None, **rest: Any) -> Any:
         """What it answers to its user."""
@@ -403,6 +424,12 @@ class Transmission(Program):
         found = await self.call("torrent-get", ids=[release.hash], fields=["seedRatioLimit", "seedRatioMode"])
         (torrent,) = found["torrents"]
         return (torrent["seedRatioLimit"], 0.0) if torrent["seedRatioMode"] == 1 else None
+
+    async def trackers(self, release: Release) -> list[str]:
+        found = await self.call("torrent-get", ids=[release.hash], fields=["trackers", "isPrivate"])
+        (torrent,) = found["torrents"]
+        assert torrent["isPrivate"]
+        return [one["announce"] for one in torrent["trackers"]]
 
     def goal_of(self, ratio: float, minutes: float) -> tuple[float, float] | None:
         # It knows no time for which a torrent is seeded.
@@ -474,6 +501,10 @@ class Aria2(Program):
         options = await self.ask("aria2.getOption", release.hash[:16])
         return float(options["seed-ratio"]), float(options["seed-time"])
 
+    async def trackers(self, release: Release) -> list[str]:
+        tiers = (await self._entries())[release.hash]["bittorrent"]["announceList"]
+        return [one for tier in tiers for one in tier]
+
     def command(self) -> list[str]:
         session = self.folder / "session"
         session.touch()
@@ -540,6 +571,12 @@ class Embedded(Program):
     async def seed_goal(self, release: Release) -> tuple[float, float] | None:
         ratio, seconds = json.loads((self.notes / f"{release.hash}.seed").read_text())
         return ratio, seconds / 60
+
+    async def trackers(self, release: Release) -> list[str]:
+        kept = lt.read_resume_data((self.notes / f"{release.hash}{RESUME_SUFFIX}").read_bytes())
+        assert kept.ti is not None
+        assert kept.ti.priv()
+        return list(kept.trackers)
 
     def options(self) -> EmbeddedOptions:
         return EmbeddedOptions(port=self.peer_port, interface="127.0.0.1", finds_peers=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import os
 import subprocess
@@ -149,6 +150,29 @@ async def test_the_core_is_told_where_the_downloader_is_and_only_the_core_may_us
         assert life.process.returncode == 0
         for secret in (KEY, told["token"], "s3cret-of-the-test"):
             assert secret not in logged.decode()
+
+
+async def test_a_private_torrent_comes_over_http_and_its_passkey_goes_nowhere_else(
+    aria2: Aria2, core: Core, swarm: Swarm, tmp_path: Path
+) -> None:
+    passkey = "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
+    release = swarm.release("Kura - 02.mkv", passkey=passkey)
+    item = {"url": f"torrent:{release.hash}", "save_path": str(tmp_path / "downloads" / "kura" / "2")}
+    async with downloader(aria2, core, tmp_path) as life:
+        bearer = {"Authorization": f"Bearer {(await core.registered.get())['token']}"}
+        async with httpx2.AsyncClient(base_url=life.url, headers=bearer, trust_env=False) as http:
+            file = base64.b64encode(release.torrent).decode("ascii")
+            refused = await http.post("/downloads", json={"items": [{**item, "torrent": f"!{file}"}]})
+            taken = await http.post("/downloads", json={"items": [{**item, "torrent": file}]})
+            assert (refused.status_code, taken.json()["results"][0]["hash"]) == (422, release.hash)
+            await complete(http, release.hash)
+            listed = await http.get("/downloads", params={"hashes": release.hash})
+        life.process.terminate()
+        _, logged = await life.process.communicate()
+    assert (tmp_path / "downloads" / "kura" / "2" / release.name).read_bytes() == release.content
+    for told in (refused.text, taken.text, listed.text, logged.decode()):
+        assert passkey not in told
+        assert file[:40] not in told
 
 
 async def test_a_secret_that_is_wrong_is_told_to_the_keeper_in_the_words_of_the_service(

@@ -20,6 +20,8 @@ from tests.support.indexers import (
     channel,
     error,
     jackett_item,
+    private_item,
+    private_torrent,
     prowlarr_item,
     standing_in,
 )
@@ -239,6 +241,43 @@ async def test_a_key_reaches_no_answer_whatever_an_indexer_sends(site: Site, cap
     assert passkey not in everything
     (seventh,) = (one for one in told[4].json()["items"] if one["episode"] == 7.0)
     assert seventh["url"] == f"magnet:?xt=urn:btih:{7:040x}&tr=udp%3A%2F%2Fopen.example%3A80"
+
+
+async def test_a_private_torrent_is_grabbed_and_its_passkey_reaches_no_answer(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    passkey = "deadbeef0123456789deadbeef012345"
+    torrent, digest = private_torrent(passkey)
+    magnet = f"magnet:?xt=urn:btih:{digest}&amp;tr={quote(f'https://members.example/announce/{passkey}')}"
+
+    def respond(path: str, query: dict[str, str]) -> Answered:
+        if path.startswith("/dl/"):
+            return Answered(torrent)
+        return Answered(caps() if query["t"] == "caps" else channel(private_item(server.url(), 7, magnet)))
+
+    caplog.set_level("DEBUG")
+    async with standing_in(respond) as server:
+        await add(site, server.url(f"/api?apikey={KEY}"))
+        found = await site.http.get("/api/v1/search", params={"q": "Yoru no Kurabito"})
+        (one,) = found.json()["items"]
+        grabbed = await site.http.post("/api/v1/releases/grab", json={"key": one["key"]})
+        again = await site.http.post("/api/v1/releases/grab", json={"key": one["key"]})
+    assert (grabbed.status_code, again.json()) == (202, grabbed.json())
+    (download,) = grabbed.json()["download_ids"]
+    links = await site.http.get("/api/v1/links")
+    (link,) = links.json()["items"]
+    # Never as a magnet link: that would have its peers looked for elsewhere.
+    assert (link["url"], link["download_type"], link["hash"]) == (f"torrent:{digest}", "torrent", digest)
+    api = ("downloads", f"downloads/{download}", "history", "raw-items", "indexers", "series", "attention", "tasks")
+    pages = ("downloads", f"downloads/{download}", "history", "search", "series/1", "wanted", "tasks")
+    exports = ("/api/v1/history/export?format=csv", "/api/v1/history/export?format=json")
+    told = [found, grabbed, again, links]
+    told += [await site.http.get(path) for path in (*(f"/api/v1/{one}" for one in api), *exports)]
+    told += [await site.http.get(f"/{one}", headers={"Accept": "text/html"}) for one in pages]
+    assert {reply.status_code for reply in told} == {200, 202}
+    everything = "".join(reply.text for reply in told) + caplog.text
+    assert passkey not in everything
+    assert KEY not in everything
 
 
 async def test_a_link_to_another_program_of_the_same_machine_is_not_followed(site: Site) -> None:

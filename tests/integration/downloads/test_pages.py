@@ -297,6 +297,11 @@ async def test_somebody_chooses_one_of_several_releases(core: Core, site: Site, 
         page = await site.get(path)
         assert "Dawn Episode 2 Choose one; the others are skipped." in page
         assert "[Lantern] Dawn - 02 [720p] Choose" in page
+    # The page of the show says why nothing comes, and what was never had is not downloaded again.
+    page = await site.get("/series/1")
+    assert re.search(r"Wanted [^.]*Choose a release", page)
+    assert "Download now… Download this episode now?" in page
+    assert "Download again" not in page
     page = await site.post("/downloads/conflicts/1", link_id="2")
     assert "No releases to choose from" in page
     await core.work()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from kurabito.downloads import store
+from kurabito.downloads.tasks import DownloadTasks
 from kurabito.downloads.want_again import ContentRefusals, give_back
 
 if TYPE_CHECKING:
-    from tests.integration.downloads.conftest import Core
+    from tests.integration.downloads.conftest import Core, StandIn
 
 FIRST = ("[Kura] Koji - 01 [1080p]", "magnet:?xt=urn:btih:" + "1" * 40)
 SECOND = ("[Other] Koji - 01 [720p]", "magnet:?xt=urn:btih:" + "2" * 40)
@@ -31,10 +34,13 @@ async def completed(core: Core) -> int:
 
 async def test_the_next_release_is_taken_and_the_bad_one_never_again(core: Core) -> None:
     download = await completed(core)
-    refuse = ContentRefusals(core.downloads.grabber).refuse
+    refuse = ContentRefusals(core.downloads.grabber, DownloadTasks(core.queue)).refuse
     await core.queue.database.write(lambda conn: refuse(conn, download, ["Koji - 01.mkv.exe"]))
     assert await core.told("SELECT status, reason FROM downloads WHERE id = :id", id=download) == [
-        ("failed", "it brought programs where videos should be: Koji - 01.mkv.exe")
+        (
+            "failed",
+            "it brought programs where videos should be: Koji - 01.mkv.exe; it stays at its downloader until you remove it there",
+        )
     ]
     titles = await core.all(
         "SELECT link.title, download.status FROM downloads AS download JOIN anime_links AS link ON link.id = download.link_id "
@@ -49,6 +55,34 @@ async def test_the_next_release_is_taken_and_the_bad_one_never_again(core: Core)
     await core.queue.database.write(lambda conn: refuse(conn, other, ["a.scr"]))
     assert await core.statuses() == ["failed", "failed"]
     assert await core.episodes() == ["wanted"]
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+async def test_what_kurabito_added_is_deleted_and_what_its_user_added_stays(
+    core: Core, a: StandIn, *, by_hand: bool
+) -> None:
+    a.tells = True
+    await core.register(a)
+    if by_hand:
+        a.has_by_hand("1" * 40)
+    await core.bring(FIRST, SECOND)
+    await core.work()
+    a.say("1" * 40, "completed", content_path="/downloads/x", files=[{"path": "Koji.exe", "size": 1, "complete": True}])
+    await core.poll()
+    refuse = ContentRefusals(core.downloads.grabber, DownloadTasks(core.queue)).refuse
+    await core.queue.database.write(lambda conn: refuse(conn, 1, ["Koji.exe"]))
+    await core.work()
+    deleted = [(one.path, one.query) for one in a.asked if one.method == "DELETE"]
+    ((reason,),) = await core.told("SELECT reason FROM downloads WHERE id = 1")
+    if by_hand:
+        assert deleted == []
+        assert str(reason).endswith("it stays at its downloader until you remove it there")
+    else:
+        assert deleted == [(f"/downloads/{'1' * 40}", "delete_files=true")]
+        assert str(reason).endswith("it is deleted at its downloader with its files")
+    # The next release came, and the bad one never does again.
+    assert ("2" * 40 in a.has, "1" * 40 in a.has) == (True, by_hand)
+    assert await core.all("SELECT release_key, blocked_until FROM release_blocklist") == [("1" * 40, None)]
 
 
 async def test_an_episode_whose_file_is_in_a_library_is_not_lacking(core: Core) -> None:

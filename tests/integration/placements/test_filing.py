@@ -132,6 +132,15 @@ async def test_a_program_among_the_files_has_nothing_filed(house: House) -> None
     assert house.refused == [(download, (program,))]
 
 
+async def test_a_program_is_refused_before_it_is_known_where_videos_belong(house: House) -> None:
+    house.shelf.run("DELETE FROM library_roots")
+    program = "Yoru no Kurabito - 01.mkv.exe"
+    (download,) = house.download(house.series("Yoru no Kurabito"), EPISODE, {EPISODE: b"one", program: b"MZ"})
+    await house.settle()
+    assert house.questions() == []
+    assert house.refused == [(download, (program,))]
+
+
 async def test_the_modes_are_those_of_the_library(house: House) -> None:
     house.shelf.run("UPDATE library_roots SET placement_modes = :modes WHERE id = 1", modes=json.dumps(["copy"]))
     house.download(house.series("Yoru no Kurabito"), EPISODE, {EPISODE: b"one"})

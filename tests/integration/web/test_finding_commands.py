@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.integration.web.conftest import Site
-from tests.support.indexers import KEY, Answered, StandIn, caps, channel, jackett_item, standing_in
+from tests.support.indexers import KEY, Answered, StandIn, caps, channel, jackett_item, private_torrent, standing_in
 from typer.testing import CliRunner
 
 from kurabito.cli.commands import app
@@ -49,7 +49,7 @@ async def jackett() -> AsyncIterator[StandIn]:
 
 
 async def test_a_show_is_followed_by_a_group_and_an_episode_grabbed(
-    site: Site, jackett: StandIn, kurabito: Commanded
+    site: Site, jackett: StandIn, kurabito: Commanded, tmp_path: Path
 ) -> None:
     await site.post("/search/indexers", name="Jackett", url=jackett.url(f"/?apikey={KEY}"), allows_private="yes")
     (offer,) = (await kurabito("follow", "Yoru no Kurabito", "--json")).splitlines()
@@ -59,12 +59,21 @@ async def test_a_show_is_followed_by_a_group_and_an_episode_grabbed(
     followed = await kurabito("follow", "Yoru no Kurabito", "--group", "1")
     assert "is followed by" in followed
     assert "searched for automatically" in followed
+    assert re.search(r"`kurabito backfill \d+` shows", followed)
     titles = "SELECT title FROM anime_links JOIN downloads ON link_id = anime_links.id ORDER BY anime_links.id"
     taken = await site.queue.database.read(lambda conn: conn.all(titles))
     assert "grabbed [Kura] Asa" in await kurabito("grab", MAGNET)
     assert await site.queue.database.read(lambda conn: conn.all(titles)) == [*taken, ("[Kura] Asa - 01",)]
     nothing = await asyncio.to_thread(CliRunner().invoke, app, ["grab", "Yoru no Kurabito", "--key", "unknown"])
     assert nothing.exit_code == 1
+    content, known = private_torrent("deadbeef0123456789deadbeef012345", 9)
+    (tmp_path / "Kura.torrent").write_bytes(content)
+    assert "grabbed [Kura] Yoru" in await kurabito("grab", str(tmp_path / "Kura.torrent"))
+    urls = "SELECT url FROM anime_links JOIN downloads ON link_id = anime_links.id ORDER BY anime_links.id DESC"
+    assert (await site.queue.database.read(lambda conn: conn.all(urls)))[0] == (f"torrent:{known}",)
+    listed = await kurabito("search", "Yoru no Kurabito")
+    (short,) = re.findall(r"^(\S{12}) +\[Kura\]", listed, re.MULTILINE)
+    assert "grabbed [Kura] Yoru" in await kurabito("grab", "Yoru no Kurabito", "--key", short)
     assert KEY not in followed + offer + nothing.output
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kurabito.downloads.errors import NothingPasted
-from kurabito.downloads.search.pasted_links import LONGEST, is_pasted, magnet_of
+from kurabito.downloads.search.pasted_links import LONGEST, is_pasted, magnet_of, torrent_of
 from kurabito.downloads.states import Status
 from kurabito.downloads.store import Download
 from kurabito.errors import InvalidInput
@@ -60,15 +60,15 @@ def test_downloads_are_sorted_by_what_their_keeper_chose_and_the_other_way_round
 
 
 def test_an_uploaded_torrent_is_a_magnet_link_with_its_name_and_trackers() -> None:
-    magnet = magnet_of(uploaded(*form(torrent())))
+    magnet = magnet_of(torrent_of(uploaded(*form(torrent()))))
     assert is_pasted(magnet)
     assert "&dn=Lantern.mkv&tr=http%3A%2F%2Ft000%2Fa%3Fk%3D1%26b" in magnet
-    assert len(magnet_of(uploaded(*form(torrent(trackers=1000))))) <= LONGEST
+    assert len(magnet_of(torrent_of(uploaded(*form(torrent(trackers=1000)))))) <= LONGEST
 
 
 def test_what_is_no_torrent_is_refused() -> None:
     with pytest.raises(NothingPasted):
-        magnet_of(uploaded(*form(b"not a torrent")))
+        torrent_of(uploaded(*form(b"not a torrent")))
     with pytest.raises(InvalidInput, match="no file was sent"):
         uploaded(*form(b""))
     with pytest.raises(InvalidInput):

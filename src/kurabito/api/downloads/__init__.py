@@ -8,4 +8,5 @@ filters.py        filters: rules for which links are taken, and what a change wo
 history.py        the history: what happened to releases and files, and all of it as a file
 history_export.py entries of the history as a file, written while they are read
 services.py       services that register themselves, and what their user decides about them
+transfers.py      what a downloader service is asked, and what it answers
 """

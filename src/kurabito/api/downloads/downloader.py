@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 from importlib.metadata import version
-from typing import Annotated, Final
+from typing import Annotated
 
 from fastapi import FastAPI, Query
 from pydantic import BaseModel, Field
@@ -14,19 +14,18 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from kurabito.access import LoginLimit
 from kurabito.access.errors import GuessedTooOften, NotAuthenticated
 from kurabito.api.bodies import StrictBody
-from kurabito.clock import SystemClock
-from kurabito.downloads.items import (
-    CancelResult,
-    CancelStatus,
-    DownloadItem,
-    DownloadItemResult,
-    DownloadStatus,
-    ItemStatus,
-    Owner,
-    TransferDetail,
-    TransferFile,
-    TransferStatus,
+from kurabito.api.downloads.transfers import (
+    CancelsAnswer,
+    HashesBody,
+    ItemsAnswer,
+    ItemsBody,
+    StatusesAnswer,
+    cancel_answer,
+    item_answer,
+    status_answer,
+    wanted_item,
 )
+from kurabito.clock import SystemClock
 from kurabito.downloads.paths import probes
 from kurabito.downloads.service import DownloaderService
 from kurabito.errors import KurabitoError
@@ -36,100 +35,6 @@ from kurabito.site.answers import GuardedAnswer
 from kurabito.site.bodies import BodyLimit, IncomingBody
 from kurabito.site.errors import WITH_BODY, answer_to, documented
 from kurabito.site.routing import Router, add_routers
-
-MOST_ITEMS: Final = 2000
-_DETAIL: Final = (
-    f"what it does, or what went wrong: {', '.join(one for one in TransferDetail if one != TransferDetail.OTHER)}; behind "
-    "one of these words and a colon, or alone, what the program itself says"
-)
-"""How many items one request may bring."""
-
-Hash = Annotated[str, Field(pattern=r"^[0-9a-fA-F]{40}$")]
-
-
-class ItemBody(StrictBody):
-    """Something to download."""
-
-    url: Annotated[str, Field(min_length=1, max_length=20_000)]
-    save_path: Annotated[str, Field(min_length=1, max_length=4_000)] = Field(description="as this downloader sees it")
-    seed_ratio: Annotated[float, Field(ge=0, le=1000)] | None = Field(
-        None, description="seed until so much was given back; null is as the program does it"
-    )
-    seed_minutes: Annotated[int, Field(ge=0, le=10_000_000)] | None = Field(
-        None, description="or for so long, whichever is first"
-    )
-
-
-class ItemsBody(StrictBody):
-    """The items to download."""
-
-    items: Annotated[list[ItemBody], Field(max_length=MOST_ITEMS)]
-
-
-class ItemAnswer(BaseModel):
-    """Whether one item was taken."""
-
-    url: str
-    hash: str | None
-    status: ItemStatus
-    reason: str | None = None
-    owner: Owner | None = Field(None, description="who added it to the program; null if unknown")
-    may_pass: bool = Field(False, description="it was rejected, and may be taken later")
-
-
-class ItemsAnswer(BaseModel):
-    """One result for each item, in their order."""
-
-    results: list[ItemAnswer]
-
-
-class HashesBody(StrictBody):
-    """The downloads to cancel."""
-
-    hashes: Annotated[list[Hash], Field(max_length=MOST_ITEMS)]
-
-
-class CancelAnswer(BaseModel):
-    """What became of one download."""
-
-    hash: str
-    status: CancelStatus
-
-
-class CancelsAnswer(BaseModel):
-    """One result for each hash."""
-
-    results: list[CancelAnswer]
-
-
-class TransferFileAnswer(BaseModel):
-    """One file of a download."""
-
-    path: str = Field(description="below content_path, with slashes")
-    size: int = Field(ge=0, description="bytes")
-    wanted: bool = Field(True, description="whether it is downloaded at all")
-    complete: bool = False
-
-
-class StatusAnswer(BaseModel):
-    """How one download is doing."""
-
-    hash: str
-    status: TransferStatus
-    progress: float = Field(ge=0, le=1)
-    size: int = Field(ge=0, description="bytes; 0 while unknown")
-    rate: int | None = Field(None, description="bytes a second that arrive")
-    peers: int | None = None
-    detail: str | None = Field(None, description=_DETAIL)
-    owner: Owner | None = Field(None, description="who added it to the program; null if unknown")
-    content_path: str | None = Field(None, description="the folder in which its files really lie")
-    files: list[TransferFileAnswer] | None = Field(None, description="once it is complete, if the program tells them")
-
-
-class StatusesAnswer(BaseModel):
-    """Those of the hashes that are there."""
-
-    statuses: list[StatusAnswer]
 
 
 class PathsBody(StrictBody):
@@ -174,8 +79,8 @@ def _routes(service: DownloaderService) -> Router:
     @routes.post("/downloads", responses=documented(502, *WITH_BODY))
     async def add_downloads(body: ItemsBody) -> ItemsAnswer:
         """Add downloads. One that the program already has is accepted and stays as it is; one that its user added is only watched."""
-        results = await service.add([DownloadItem(**item.model_dump()) for item in body.items])
-        return ItemsAnswer(results=[_item(result) for result in results])
+        results = await service.add([wanted_item(item) for item in body.items])
+        return ItemsAnswer(results=[item_answer(result) for result in results])
 
     @routes.get("/downloads", responses=documented(422, 502))
     async def list_downloads(
@@ -183,12 +88,12 @@ def _routes(service: DownloaderService) -> Router:
     ) -> StatusesAnswer:
         """How these are doing; those that are not there are left out."""
         found = await service.status([hash for hash in hashes.split(",") if hash])  # noqa: A001 - their word for it
-        return StatusesAnswer(statuses=[_status(status) for status in found])
+        return StatusesAnswer(statuses=[status_answer(status) for status in found])
 
     @routes.post("/downloads/cancel", responses=documented(502, *WITH_BODY))
     async def cancel_downloads(body: HashesBody) -> CancelsAnswer:
         """Give these up. What is complete stays on the disk; what its user added is not found."""
-        return CancelsAnswer(results=[_cancel(result) for result in await service.cancel(body.hashes)])
+        return CancelsAnswer(results=[cancel_answer(result) for result in await service.cancel(body.hashes)])
 
     @routes.post("/downloads/{hash}/pause", status_code=204, responses=documented(404, 422, 502))
     async def pause_download(hash: str) -> None:  # noqa: A002
@@ -259,37 +164,3 @@ class _Door:
             raise GuessedTooOften(wait)
         self._limit.failed(guesser)
         raise NotAuthenticated("show the token of this downloader as Bearer; the core got it when it registered")
-
-
-def _item(result: DownloadItemResult) -> ItemAnswer:
-    return ItemAnswer(
-        url=result.url,
-        hash=result.hash,
-        status=result.status,
-        reason=result.reason,
-        owner=result.owner,
-        may_pass=result.may_pass,
-    )
-
-
-def _cancel(result: CancelResult) -> CancelAnswer:
-    return CancelAnswer(hash=result.hash, status=result.status)
-
-
-def _status(status: DownloadStatus) -> StatusAnswer:
-    return StatusAnswer(
-        hash=status.hash,
-        status=status.status,
-        progress=status.progress,
-        size=status.size or 0,
-        rate=status.rate,
-        peers=status.peers,
-        detail=status.detail,
-        owner=status.owner,
-        content_path=status.content_path,
-        files=None if status.files is None else [_file(file) for file in status.files],
-    )
-
-
-def _file(file: TransferFile) -> TransferFileAnswer:
-    return TransferFileAnswer(path=file.path, size=file.size, wanted=file.is_wanted, complete=file.is_complete)

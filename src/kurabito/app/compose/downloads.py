@@ -139,7 +139,7 @@ def open_downloads(
 
 def open_filing(
     settings: Settings,
-    database: Database,
+    queue: DelegatedTasks,
     grabber: Grabber,
     posters: PosterService,
     notices: MediaServerNotices,
@@ -155,10 +155,10 @@ def open_filing(
         outbox.note_placed(conn, placement_ids)
 
     return FilingLoop(
-        database,
+        queue.database,
         download_root(settings),
         reserve=reserve_bytes(settings),
-        refuse=ContentRefusals(grabber).refuse,
+        refuse=ContentRefusals(grabber, DownloadTasks(queue)).refuse,
         picture=picture,
         note_placed=note_placed,
     )

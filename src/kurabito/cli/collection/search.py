@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from kurabito.downloads.search.decisions import FoundRelease
     from kurabito.downloads.search.service import FoundSoFar
     from kurabito.indexers.port import SearchQuery
+
+_SHORT_KEY: Final = 12
+"""So much of a key is shown, and is enough for `kurabito grab --key`."""
 
 
 def search(
@@ -26,6 +29,8 @@ def search(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per release, one per line.")] = False,
 ) -> None:
     """Search all indexers: what they have, and what would be decided about it. Nothing is downloaded.
+
+    `kurabito grab` with the same text and `--key` downloads one of them.
 
     Indexers are added with `kurabito indexers add`, or on the page *Indexers*.
 
@@ -97,16 +102,19 @@ def _shown(found: FoundRelease) -> dict[str, Any]:
 def _print(found: tuple[FoundRelease, ...]) -> None:
     from rich.table import Table
 
-    from kurabito.cli.collection.duplicates import counted
+    from kurabito.api.reasons import in_english
+    from kurabito.cli.collection.duplicates import counted, size_text
     from kurabito.cli.shown import console, safe
 
     table = Table(box=None, pad_edge=False)
-    for name in ("title", "seeders", "indexers", "not taken because"):
-        table.add_column(name, no_wrap=name != "title", overflow="fold")
+    for name in ("key", "title", "size", "seeders", "indexers", "not taken because"):
+        table.add_column(name, no_wrap=name not in ("title", "not taken because"), overflow="fold")
     for one in found:
         seeders = "" if one.item.seeders is None else str(one.item.seeders)
-        reason = "" if one.reason is None else one.reason.code.value
-        table.add_row(safe(one.item.title), seeders, safe(", ".join(one.indexers)), reason)
+        size = "" if one.item.size_bytes is None else size_text(one.item.size_bytes)
+        reason = "" if one.reason is None else safe(in_english(one.reason))
+        key = one.key[:_SHORT_KEY]
+        table.add_row(key, safe(one.item.title), size, seeders, safe(", ".join(one.indexers)), reason)
     out = console()
     out.print(table)
     out.print(counted(len(found), "release"))

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 if TYPE_CHECKING:
     from kurabito.db import Connection
     from kurabito.downloads.wanted.store import WantedEpisode
+
+WHY: Final = {
+    "no_release": "no release was seen",
+    "filtered": "rules leave out every release",
+    "held": "every release waits for you",
+    "in_doubt": "it is not sure which show the releases are of",
+    "failed": "the download failed",
+    "unwanted": "no release is what its show prefers",
+    "upgrade": "a better release is wanted",
+}
+"""Why an episode is not there, by its `WantedReason`: a command that asks nothing of the product does not load it."""
 
 
 def wanted(
@@ -24,6 +35,8 @@ def wanted(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per episode, one per line.")] = False,
 ) -> None:
     """Show the episodes that were shown on TV and are neither in a library nor on their way, and those below the preferences.
+
+    The ID of the show is what `kurabito backfill` and `--series` take.
 
     Examples:
 
@@ -82,11 +95,12 @@ def _print(found: list[WantedEpisode]) -> None:
     from kurabito.cli.shown import console, safe
 
     table = Table(box=None, pad_edge=False)
-    for name in ("series", "episode", "shown", "why"):
-        table.add_column(name, no_wrap=name != "series", overflow="fold")
+    for name in ("id", "series", "episode", "shown", "why"):
+        table.add_column(name, no_wrap=name not in ("series", "why"), overflow="fold")
     for one in found:
         day = "" if one.aired_at is None else f"{one.aired_at:%Y-%m-%d}"
-        table.add_row(safe(one.series), f"S{one.season:02}E{one.number:02g}", day, one.reason.value)
+        number = f"S{one.season:02}E{one.number:02g}"
+        table.add_row(str(one.series_id), safe(one.series), number, day, WHY[one.reason.value])
     out = console()
     out.print(table)
     out.print(counted(len(found), "episode"))

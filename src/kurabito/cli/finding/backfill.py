@@ -36,7 +36,9 @@ def backfill(
         typer.echo(f"nothing found for {', '.join(f'{number:g}' for number in plan.left)}", err=True)
     if not plan.releases:
         typer.echo("nothing to fetch", err=True)
-    elif not fetch:
+    elif fetch:
+        typer.echo(f"{size_text(plan.size_bytes)} in all; a running `kurabito serve` downloads it", err=True)
+    else:
         typer.echo(
             f"{size_text(plan.size_bytes)} in all; `kurabito backfill {series_id} --fetch` downloads it", err=True
         )

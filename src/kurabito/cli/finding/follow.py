@@ -41,6 +41,7 @@ def follow(
 async def _follow(name: str, group: int | None, standby: int | None, silent_days: int, *, as_json: bool) -> None:
     from kurabito.cli.finding.opened_product import opened_product
     from kurabito.cli.finding.releases import found_releases
+    from kurabito.cli.shown import safe
     from kurabito.downloads.follow.offers import offers
     from kurabito.indexers.port import SearchQuery
 
@@ -51,9 +52,10 @@ async def _follow(name: str, group: int | None, standby: int | None, silent_days
             return
         chosen, other = _numbered(found, group), None if standby is None else _numbered(found, standby).key
         made = await product.follower.follow(chosen.key, other, silent_days)
-    typer.echo(f"{made.series.title} is followed by {chosen.group}")
+    typer.echo(f"{safe(made.series.title)} is followed by {safe(chosen.group)}")
     if made.subscription is None:
         typer.echo("the source has no feed for it, so what is wanted is searched for automatically")
+    typer.echo(f"`kurabito backfill {made.series.id}` shows what would bring the episodes that are missing")
 
 
 def _numbered(found: list[GroupOffer], number: int) -> GroupOffer:

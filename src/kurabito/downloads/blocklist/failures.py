@@ -15,6 +15,8 @@ _SOON: Final = timedelta(days=2)
 _LENGTHS: Final = {
     # What it is will not change.
     DownloadReason.ANOTHER_EPISODE: FOR_GOOD,
+    DownloadReason.UNSAFE_FILES: FOR_GOOD,
+    DownloadReason.UNSAFE_REMOVED: FOR_GOOD,
     # Peers may come back.
     DownloadReason.DEAD: timedelta(days=14),
     DownloadReason.NO_METADATA: timedelta(days=14),

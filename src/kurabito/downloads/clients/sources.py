@@ -19,11 +19,13 @@ from kurabito.downloads.items import DownloadItem, DownloadItemResult, Owner
 from kurabito.errors import InvalidInput
 from kurabito.http import Limits, Outbound
 from kurabito.http.errors import BadStatus, OutboundError, TimedOut, Unreachable
+from kurabito.http.redaction import without_passkeys
 from kurabito.http.retries import PASSING
-from kurabito.logs import mask_text
 
 _TORRENT: Final = Limits(seconds=20.0, max_bytes=10 * 1024 * 1024, attempts=2, patience=5.0)
 _AT_ONCE: Final = 8
+STORED: Final = "torrent:"
+"""Begins the URL of a private torrent, whose file the core has and sends along."""
 
 
 class SourceRefused(Exception):
@@ -70,13 +72,19 @@ class SourceReader:
                         if source.hash not in done:
                             done[source.hash] = await take(source)
                 except SourceRefused as refused:
-                    return DownloadItemResult.rejected(item.url, mask_text(str(refused)), may_pass=refused.may_pass)
+                    return DownloadItemResult.rejected(
+                        item.url, without_passkeys(str(refused)), may_pass=refused.may_pass
+                    )
             return DownloadItemResult.accepted(item.url, source.hash, done[source.hash])
 
         return [await result for result in [asyncio.ensure_future(one(item)) for item in items]]
 
     async def _prepare(self, item: DownloadItem) -> TorrentSource:
+        if item.torrent is not None:
+            return self._given(item, item.torrent)
         kind = detect_download_type(item.url)
+        if kind is None and item.url.startswith(STORED):
+            raise SourceRefused("the file of this private torrent is no longer stored; search for the release again")
         if kind is None or kind not in self._kinds:
             raise SourceRefused(f"unsupported: {kind or 'this kind of URL'} is not downloaded here")
         match kind:
@@ -90,6 +98,15 @@ class SourceReader:
                 return TorrentSource(item, torrent.hash, kind, torrent)
             case DownloadType.HTTP:
                 return TorrentSource(item, hash_of_url(item.url), kind)
+
+    def _given(self, item: DownloadItem, content: bytes) -> TorrentSource:
+        if DownloadType.TORRENT not in self._kinds:
+            raise SourceRefused(f"unsupported: {DownloadType.TORRENT} is not downloaded here")
+        try:
+            torrent = read_torrent(content)
+        except InvalidInput as error:
+            raise SourceRefused(str(error)) from None
+        return TorrentSource(item, torrent.hash, DownloadType.TORRENT, torrent)
 
     async def _fetch(self, url: str) -> TorrentFile:
         try:

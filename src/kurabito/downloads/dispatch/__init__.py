@@ -8,6 +8,7 @@ answers.py   the answers of downloaders, read with care: what is broken, or abou
 locks.py     at one downloader, an offer and a cleanup never run at the same time
 outcomes.py  what a downloader's answer means for a download, and what its silence does
 room.py      whether there is room on the disk for what is to be downloaded
+private_torrents.py the files of private torrents: stored, given to the downloader, and never shown
 save_path.py where a download goes: a folder of its own below the download root, as its downloader sees it
 in_process.py downloaders of this process, called without a request: the built-in one, and those that the keeper typed in
 """

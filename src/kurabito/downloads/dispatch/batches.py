@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kurabito.db import Connection
-from kurabito.downloads.dispatch import attempts, outbox
+from kurabito.downloads.dispatch import attempts, outbox, private_torrents
 from kurabito.downloads.dispatch import save_path as places
 from kurabito.downloads.dispatch.attempts import DispatchRound
 from kurabito.downloads.dispatch.outbox import DownloadRequest, Ending
@@ -58,7 +58,8 @@ def prepare(
     by_url: dict[str, list[DownloadRequest]] = defaultdict(list)
     for request in wanted:
         by_url[request.url].append(request)
-    items = {url: _item(root, service, of_url[0]) for url, of_url in by_url.items()}
+    torrents = private_torrents.contents(conn, (one.hash for one in wanted if one.hash is not None))
+    items = {url: _item(root, service, of_url[0], torrents) for url, of_url in by_url.items()}
     earlier = attempts.begin(
         conn, service, [{"id": one.id, "hash": one.hash, "save_path": items[one.url].save_path} for one in wanted]
     )
@@ -163,9 +164,10 @@ def _owner(batch: Batch, request: DownloadRequest, answer: DownloadItemResult | 
     return answered or (Owner.USER if request.id in batch.foreign else None)
 
 
-def _item(root: Path, service: Service, request: DownloadRequest) -> DownloadItem:
+def _item(root: Path, service: Service, request: DownloadRequest, torrents: Mapping[str, bytes]) -> DownloadItem:
     place = places.save_path(root, service.path_maps, request.series, request.series_id, request.link_id)
-    return DownloadItem(request.url, place, request.seed_ratio, request.seed_minutes)
+    torrent = torrents.get(request.hash or "")
+    return DownloadItem(request.url, place, request.seed_ratio, request.seed_minutes, torrent)
 
 
 def _without_room(by_url: Mapping[str, Sequence[DownloadRequest]], left: int) -> dict[int, Reason[DownloadReason]]:

@@ -34,6 +34,7 @@ from kurabito.downloads.reasons import (
 from kurabito.downloads.states import CleanupKind, Outcome, Status
 from kurabito.downloads.tasks import POLL, DownloadTasks
 from kurabito.http.errors import OutboundError
+from kurabito.http.redaction import without_passkeys
 from kurabito.modules import services
 from kurabito.modules.services import Service
 from kurabito.reasons import Reason
@@ -221,18 +222,20 @@ def _change(one: PolledDownload, report: DownloadStatus | None) -> dict[str, Any
         new = one._replace(status=status, rate=None, peers=None, missed_polls=missed)
         return _row(one, new, because(DownloadReason.REMOVED) if is_gone else None)
     status = _STATUS[report.status]
+    # A program may name the tracker that does not answer, with the passkey of its user.
+    detail = None if report.detail is None else without_passkeys(report.detail)
     new = one._replace(
         status=status,
         progress=1.0 if status is Status.COMPLETED else report.progress,
         size_bytes=one.size_bytes if report.size is None else report.size,
         rate=report.rate,
         peers=report.peers,
-        detail=report.detail,
+        detail=detail,
         missed_polls=0,
         owner=report.owner or one.owner,
         save_path=report.content_path or one.save_path,
     )
-    return None if new == one else _row(one, new, by_detail(report.detail) if status is Status.FAILED else None)
+    return None if new == one else _row(one, new, by_detail(detail) if status is Status.FAILED else None)
 
 
 def _row(old: PolledDownload, new: PolledDownload, reason: Reason[DownloadReason] | None) -> dict[str, Any]:

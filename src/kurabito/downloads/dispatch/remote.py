@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Protocol
@@ -66,7 +67,10 @@ class RemoteDownloaders:
 
     async def offer(self, service: Service, items: Sequence[DownloadItem]) -> OfferReply:
         reply = OfferReply()
-        waiting = [list(items[begin : begin + _MOST_ITEMS]) for begin in range(0, len(items), _MOST_ITEMS)]
+        plain = [item for item in items if item.torrent is None]
+        waiting = [plain[begin : begin + _MOST_ITEMS] for begin in range(0, len(plain), _MOST_ITEMS)]
+        # A torrent file may be large, and a downloader of an earlier version refuses the request that has one.
+        waiting += [[item] for item in items if item.torrent is not None]
         while waiting:
             part = waiting.pop(0)
             body = {"items": [_body(item) for item in part]}
@@ -125,7 +129,8 @@ class RemoteDownloaders:
 
 def _body(item: DownloadItem) -> dict[str, Any]:
     # Downloaders of earlier versions refuse what they do not know, so it is left out where it says nothing.
-    return {name: value for name, value in asdict(item).items() if value is not None}
+    body = {name: value for name, value in asdict(item).items() if value is not None}
+    return body if item.torrent is None else {**body, "torrent": base64.b64encode(item.torrent).decode("ascii")}
 
 
 def _base(service: Service) -> str:

@@ -13,6 +13,8 @@ from typing import Final
 from kurabito.downloads.search.decisions import FoundRelease
 
 _DAY: Final = timedelta(days=1)
+_SILENT: Final = timedelta(days=15).total_seconds()
+"""A group that is so long behind another one of the season seems to have stopped: two weeks, and a day."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +40,10 @@ class GroupOffer:
 
 
 def offers(found: Iterable[FoundRelease]) -> list[GroupOffer]:
-    """The groups, the one that released most recently first; those that release in several ways are listed for each."""
+    """The groups, those of the newest season first, and of a season the one that released most of those that still release.
+
+    Those that release in several ways are listed for each.
+    """
     ways: dict[tuple[str, int, str, int | None, tuple[str, ...]], list[FoundRelease]] = defaultdict(list)
     for one in found:
         release = one.release
@@ -48,9 +53,19 @@ def offers(found: Iterable[FoundRelease]) -> list[GroupOffer]:
         season = one.series.season if one.series else release.season or 1
         ways[show, season, release.group.folded, release.resolution, release.languages].append(one)
     listed = [_offer(show, season, releases) for (show, season, *_), releases in ways.items()]
-    return sorted(
-        listed, key=lambda one: (one.last_at is None, -(one.last_at.timestamp() if one.last_at else 0), -one.releases)
-    )
+    newest: dict[tuple[str, int], float] = defaultdict(float)
+    for offer in listed:
+        newest[offer.series, offer.season] = max(newest[offer.series, offer.season], _last(offer))
+
+    def order(offer: GroupOffer) -> tuple[float, str, bool, int, float]:
+        latest = newest[offer.series, offer.season]
+        return -latest, offer.series, latest - _last(offer) > _SILENT, -offer.releases, -_last(offer)
+
+    return sorted(listed, key=order)
+
+
+def _last(offer: GroupOffer) -> float:
+    return offer.last_at.timestamp() if offer.last_at else 0.0
 
 
 def _offer(show: str, season: int, releases: list[FoundRelease]) -> GroupOffer:

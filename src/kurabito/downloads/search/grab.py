@@ -13,7 +13,8 @@ from kurabito.catalog.releases import Release
 from kurabito.db import Connection, Database
 from kurabito.downloads import store
 from kurabito.downloads.choice import Choice
-from kurabito.downloads.clients.torrent_files import read_torrent
+from kurabito.downloads.clients.torrent_files import TorrentFile, read_torrent
+from kurabito.downloads.dispatch import private_torrents
 from kurabito.downloads.errors import GrabRefused
 from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.reasons import DispatchCause
@@ -86,6 +87,16 @@ class ReleaseGrabs:
         downloads = store.of_links(conn, link_ids)
         return Grabbed(tuple(link_ids), tuple(sorted(download_id for download_id, _ in downloads.values())))
 
+    async def _target(self, indexer_id: int | None, url: str) -> str | TorrentFile:
+        """What a link leads to; a torrent that works with its own file only is stored."""
+        target = await self._indexers.fetch_link(indexer_id, url)
+        if isinstance(target, str):
+            return target
+        torrent = links.torrent_of(target)
+        if torrent.is_private:
+            await self._database.write(lambda conn: private_torrents.keep(conn, torrent))
+        return torrent
+
     async def readable(self, found: FoundRelease) -> Release:
         """A release as it can be stored: its link has no key in it. Raises GrabRefused, or what asking for its link raises."""
         item = found.item
@@ -95,6 +106,6 @@ class ReleaseGrabs:
         settings = None if own is None else (await self._indexers.get(own)).settings
         stored: FeedItem = item
         if not links.is_storable(item, settings):
-            stored = links.storable(item, await self._indexers.fetch_link(own, item.download_url))
+            stored = links.storable(item, await self._target(own, item.download_url))
         title_rules = await self._database.read(rules.enabled)
         return links.readable(stored, title_rules)

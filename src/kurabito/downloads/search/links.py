@@ -6,7 +6,9 @@ from dataclasses import replace
 from urllib.parse import quote
 
 from kurabito.catalog.releases import Release, read_release
-from kurabito.downloads.clients.torrent_files import read_torrent
+from kurabito.downloads.clients.sources import STORED
+from kurabito.downloads.clients.torrent_files import TorrentFile, read_torrent
+from kurabito.downloads.dispatch.private_torrents import link_to
 from kurabito.downloads.errors import GrabRefused
 from kurabito.errors import InvalidInput
 from kurabito.feeds.raw_items import RawReason, clean
@@ -24,33 +26,43 @@ def is_storable(item: FeedItem, settings: IndexerSettings | None) -> bool:
     The links of Torznab lead through the indexer's own host, and have its key in them. A site has no key, but one that its
     keeper described may have a passkey in its links. What a keeper pasted came from no indexer.
     """
-    if item.download_type is DownloadType.MAGNET:
+    if item.download_type is DownloadType.MAGNET or (item.download_url or "").startswith(STORED):
         return True
     is_site = settings is not None and settings.kind is IndexerKind.SITE
     return is_site and mask_text(item.download_url or "") == item.download_url
 
 
-def storable(item: FeedItem, target: str | bytes) -> FeedItem:
-    """The result with a magnet link in the place of what its own link led to; raises GrabRefused."""
-    if isinstance(target, str):
-        return replace(item, download_url=public_magnet(target), download_type=DownloadType.MAGNET)
+def torrent_of(content: bytes) -> TorrentFile:
+    """The torrent file that the link of a result led to; raises GrabRefused."""
     try:
-        torrent = read_torrent(target)
+        return read_torrent(content)
     except InvalidInput:
         raise GrabRefused("the indexer gives no torrent file for this release; grab another") from None
-    if torrent.is_private:
-        raise GrabRefused(
-            "this torrent is private, and its link has the key of your indexer in it, so it is not given to a downloader; "
-            "add it there yourself"
+
+
+def storable(item: FeedItem, target: str | TorrentFile) -> FeedItem:
+    """The result with a link in the place of its own that has no key in it: a magnet link, or that to a stored file.
+
+    A private torrent works with its own file only, and a magnet link would have its peers looked for elsewhere.
+    """
+    if isinstance(target, str):
+        return replace(item, download_url=public_magnet(target), download_type=DownloadType.MAGNET)
+    if target.is_private:
+        return replace(
+            item,
+            download_url=link_to(target),
+            download_type=DownloadType.TORRENT,
+            info_hash=target.hash,
+            size_bytes=item.size_bytes or target.size,
         )
-    trackers = "".join(f"&tr={quote(tracker, safe='')}" for tracker in torrent.trackers if not is_secret(tracker))
-    magnet = f"magnet:?xt=urn:btih:{torrent.hash}&dn={quote(item.title, safe='')}{trackers}"
+    trackers = "".join(f"&tr={quote(tracker, safe='')}" for tracker in target.trackers if not is_secret(tracker))
+    magnet = f"magnet:?xt=urn:btih:{target.hash}&dn={quote(item.title, safe='')}{trackers}"
     return replace(
         item,
         download_url=magnet,
         download_type=DownloadType.MAGNET,
-        info_hash=torrent.hash,
-        size_bytes=item.size_bytes or torrent.size,
+        info_hash=target.hash,
+        size_bytes=item.size_bytes or target.size,
     )
 
 

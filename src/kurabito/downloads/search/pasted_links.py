@@ -10,7 +10,8 @@ from typing import Final
 from urllib.parse import parse_qs, quote, urljoin, urlsplit
 
 from kurabito.catalog.release_key import identify
-from kurabito.downloads.clients.torrent_files import read_torrent
+from kurabito.downloads.clients.sources import STORED
+from kurabito.downloads.clients.torrent_files import TorrentFile, read_torrent
 from kurabito.downloads.errors import NothingPasted
 from kurabito.errors import InvalidInput
 from kurabito.feeds.encodings import decoded
@@ -23,7 +24,7 @@ from kurabito.modules.download_types import DownloadType
 
 LONGEST: Final = 8_000
 _MAGNET: Final = "magnet:?"
-_SCHEMES: Final = (_MAGNET, "http://", "https://")
+_SCHEMES: Final = (_MAGNET, STORED, "http://", "https://")
 _LIMITS: Final = Limits(attempts=2, patience=5.0)
 _MOST: Final = 50
 _TAG: Final = re.compile(r"<(?:link|a)\s([^<>]{1,4000})>", re.IGNORECASE)
@@ -64,7 +65,7 @@ class PastedLinks:
 
 def _read(url: str, reply: Reply) -> Pasted:
     if reply.content[:1] == b"d":
-        return Pasted(items=(_of_torrent(url, reply.content),))
+        return Pasted(items=(item_of(url, torrent_of(reply.content)),))
     content_type = reply.headers.get("content-type", "")
     try:
         parse_feed(reply.content, reply.url, content_type)
@@ -73,12 +74,16 @@ def _read(url: str, reply: Reply) -> Pasted:
     return Pasted(feed_url=url)
 
 
-def magnet_of(content: bytes) -> str:
-    """A torrent file as a magnet link, with its name and trackers; raises NothingPasted."""
+def torrent_of(content: bytes) -> TorrentFile:
+    """A torrent file that was uploaded, or that a link leads to; raises NothingPasted."""
     try:
-        torrent = read_torrent(content)
+        return read_torrent(content)
     except InvalidInput as error:
         raise NothingPasted(f"this is no torrent file that can be used: {error}") from None
+
+
+def magnet_of(torrent: TorrentFile) -> str:
+    """A torrent file as a magnet link, with its name and trackers."""
     named = [("dn", torrent.name), *(("tr", tracker) for tracker in torrent.trackers)]
     link = f"{_MAGNET}xt=urn:btih:{torrent.hash}"
     for name, value in named:
@@ -88,11 +93,8 @@ def magnet_of(content: bytes) -> str:
     return link
 
 
-def _of_torrent(url: str, content: bytes) -> IndexerItem:
-    try:
-        torrent = read_torrent(content)
-    except InvalidInput as error:
-        raise NothingPasted(f"this is no torrent file that can be used: {error}") from None
+def item_of(url: str, torrent: TorrentFile) -> IndexerItem:
+    """A torrent file as a result of a search."""
     return IndexerItem(
         title=torrent.name,
         download_url=url,

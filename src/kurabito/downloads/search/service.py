@@ -12,11 +12,13 @@ from kurabito.catalog import rules, series
 from kurabito.catalog.release_key import identify
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Database
-from kurabito.downloads.errors import FoundReleaseNotFound
+from kurabito.downloads.clients.sources import STORED
+from kurabito.downloads.dispatch import private_torrents
+from kurabito.downloads.errors import FoundReleaseNotFound, NothingPasted
 from kurabito.downloads.search import decisions
 from kurabito.downloads.search.decisions import FoundRelease
 from kurabito.downloads.search.names import spellings
-from kurabito.downloads.search.pasted_links import PastedLinks, is_pasted
+from kurabito.downloads.search.pasted_links import Pasted, PastedLinks, is_pasted, item_of, magnet_of, torrent_of
 from kurabito.errors import InvalidInput
 from kurabito.indexers.model import IndexerSettings
 from kurabito.indexers.port import IndexerItem, SearchKind, SearchQuery
@@ -85,11 +87,28 @@ class ReleaseSearch:
 
     async def _open(self, text: str) -> FoundSoFar:
         """What a pasted link leads to."""
-        pasted = await self._pasted.open(text)
+        pasted = await self._stored(text) if text.startswith(STORED) else await self._pasted.open(text)
         title_rules = await self._database.read(rules.enabled)
         found = {one.key: one for one in (_found(item) for item in pasted.items)}
         await self._decide(found, list(found), title_rules)
         return FoundSoFar(None, tuple(sorted(found.values(), key=_order)), pasted.feed_url)
+
+    async def take_file(self, content: bytes) -> str:
+        """What to search for to see a torrent file that its keeper has: its magnet link. Raises NothingPasted.
+
+        A private one is stored, and its link leads to that file: its trackers would have the passkey in the address of a page.
+        """
+        torrent = torrent_of(content)
+        if not torrent.is_private:
+            return magnet_of(torrent)
+        await self._database.write(lambda conn: private_torrents.keep(conn, torrent))
+        return private_torrents.link_to(torrent)
+
+    async def _stored(self, text: str) -> Pasted:
+        content = await self._database.read(lambda conn: private_torrents.find(conn, text))
+        if content is None:
+            raise NothingPasted("this torrent file is no longer stored; upload it again")
+        return Pasted(items=(item_of(text, torrent_of(content)),))
 
     async def _take(
         self, found: dict[str, FoundRelease], outcome: IndexerOutcome, title_rules: Sequence[TitleRule]
@@ -145,7 +164,7 @@ def _found(item: IndexerItem, indexer_id: int | None = None, settings: IndexerSe
 
 def _merged(old: FoundRelease, new: FoundRelease) -> FoundRelease:
     """Both as one: the better link, and the larger number of seeders."""
-    better, other = (new, old) if _is_magnet(new.item) and not _is_magnet(old.item) else (old, new)
+    better, other = (new, old) if _ease(new.item) > _ease(old.item) else (old, new)
     item = replace(
         better.item,
         seeders=max((one for one in (old.item.seeders, new.item.seeders) if one is not None), default=None),
@@ -157,8 +176,10 @@ def _merged(old: FoundRelease, new: FoundRelease) -> FoundRelease:
     return replace(better, item=item, indexers=names, least_seeders=least, release=None, reason=None)
 
 
-def _is_magnet(item: IndexerItem) -> bool:
-    return item.download_type is DownloadType.MAGNET
+def _ease(item: IndexerItem) -> int:
+    """A magnet link needs no request, but a private torrent works with its file only."""
+    is_magnet = item.download_type is DownloadType.MAGNET
+    return 2 if item.is_private and not is_magnet else int(is_magnet)
 
 
 def _read_all(found: Iterable[FoundRelease], title_rules: Sequence[TitleRule]) -> list[FoundRelease]:

@@ -20,7 +20,7 @@ from kurabito.placements.filing.answers import answers_of
 from kurabito.placements.filing.destination import Destination, find_destination
 from kurabito.placements.filing.naming_facts import named_by
 from kurabito.placements.filing.show_facts import read_context, read_download
-from kurabito.placements.plans import ListedFile, PlannedFile, plan_files
+from kurabito.placements.plans import ListedFile, PlannedFile, plan_files, refuse_programs
 from kurabito.placements.plans.model import FileAction, FileClass, Work, WorkKind
 from kurabito.reasons import Reason
 from kurabito.titles import ReleaseKind
@@ -119,11 +119,19 @@ def decide(conn: Connection, inspected: Inspected) -> FilingDecision:
     if download is None:
         return FilingDecision(inspected=inspected)
     series = download.series
+    listed = [ListedFile(file.path, file.size) for file in inspected.files]
+    # Programs are not kept until someone says which library the videos beside them belong to.
+    if (refused := refuse_programs(listed)) is not None:
+        return FilingDecision(
+            inspected=inspected,
+            series_id=series.id,
+            left=refused.of(FileAction.LEAVE),
+            unsafe=tuple(file.path for file in refused.of(FileAction.REFUSE)),
+        )
     answers = answers_of(conn, inspected.id)
     destination = find_destination(conn, series.id, series.metadata_id, series.kind.value, answers.library_id)
     if isinstance(destination, Reason):
         return FilingDecision(inspected=inspected, series_id=series.id, questions=(FilingQuestion(destination),))
-    listed = [ListedFile(file.path, file.size) for file in inspected.files]
     said = {path: one.said(series.id, series.title, series.season) for path, one in answers.of_files.items()}
     plan = plan_files(listed, replace(read_context(conn, download, destination), said=said))
     return FilingDecision(
@@ -134,7 +142,6 @@ def decide(conn: Connection, inspected: Inspected) -> FilingDecision:
         questions=tuple(FilingQuestion(file.reason, file.path, file.candidates) for file in plan.of(FileAction.ASK)),
         left=plan.of(FileAction.LEAVE),
         numbered=frozenset(path for path, one in said.items() if one.is_numbered),
-        unsafe=tuple(file.path for file in plan.of(FileAction.REFUSE)),
     )
 
 

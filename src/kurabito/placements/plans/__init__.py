@@ -18,6 +18,6 @@ A plan never guesses. What could be one or the other is asked, with the candidat
 """
 
 from kurabito.placements.plans.model import FilePlan, ListedFile, PlanContext, PlannedFile, ShowContext
-from kurabito.placements.plans.plan import plan_files
+from kurabito.placements.plans.plan import plan_files, refuse_programs
 
-__all__ = ["FilePlan", "ListedFile", "PlanContext", "PlannedFile", "ShowContext", "plan_files"]
+__all__ = ["FilePlan", "ListedFile", "PlanContext", "PlannedFile", "ShowContext", "plan_files", "refuse_programs"]

@@ -38,8 +38,7 @@ def plan_files(files: Sequence[ListedFile], context: PlanContext = NO_CONTEXT) -
     """
     paths = [SplitPath.of(file.path, file.size) for file in files]
     classes = [classify(path) for path in paths]
-    programs = [path.path for path, one in zip(paths, classes, strict=True) if one.file_class is FileClass.EXECUTABLE]
-    if programs:
+    if programs := _programs(paths, classes):
         return _refused(paths, classes, programs)
     planned = find_discs(paths)
     videos = [place for place, one in enumerate(classes) if one.file_class is FileClass.VIDEO and place not in planned]
@@ -57,6 +56,18 @@ def plan_files(files: Sequence[ListedFile], context: PlanContext = NO_CONTEXT) -
             planned[place] = plan_beside(paths[place], one, finder, by_path)
     files_in_order = [_left_as_said(planned[place], context) for place in range(len(paths))]
     return FilePlan(tuple(TargetNames(context).name(files_in_order)))
+
+
+def refuse_programs(files: Sequence[ListedFile]) -> FilePlan | None:
+    """The plan of a download that brought programs, whatever is known of it otherwise; None where it brought none."""
+    paths = [SplitPath.of(file.path, file.size) for file in files]
+    classes = [classify(path) for path in paths]
+    programs = _programs(paths, classes)
+    return _refused(paths, classes, programs) if programs else None
+
+
+def _programs(paths: Sequence[SplitPath], classes: Sequence[Classified]) -> list[str]:
+    return [path.path for path, one in zip(paths, classes, strict=True) if one.file_class is FileClass.EXECUTABLE]
 
 
 def _left_as_said(file: PlannedFile, context: PlanContext) -> PlannedFile:

@@ -15,7 +15,8 @@ from kurabito.downloads.conflicts import Conflicts
 from kurabito.downloads.downloads import Downloads
 from kurabito.downloads.health.downloaders import Downloader, DownloaderHealths
 from kurabito.downloads.health.progress import DownloadAction, actions_for, progress_state, time_left
-from kurabito.downloads.search.pasted_links import LONGEST, magnet_of
+from kurabito.downloads.search.pasted_links import LONGEST
+from kurabito.downloads.search.service import ReleaseSearch
 from kurabito.downloads.states import Status
 from kurabito.downloads.store import Download
 from kurabito.downloads.want_again import WantedAgain, Wanting
@@ -44,6 +45,7 @@ def router(
     catalog: Catalog,
     placements: Placements,
     poll: Callable[[], Awaitable[None]],
+    search: ReleaseSearch,
 ) -> Router:
     """The downloads, one of them, and what can be done with it."""
     routes = Router()
@@ -62,9 +64,9 @@ def router(
 
     @routes.post(UPLOAD)
     async def upload(request: Request) -> Response:
-        # As a magnet link it is looked at like one that was pasted, before anything is downloaded.
-        magnet = magnet_of(uploaded(request.headers.get("content-type", ""), await request.body()))
-        return RedirectResponse(pages.addresses.to("/search", q=magnet), 303)
+        # As a link it is looked at like one that was pasted, before anything is downloaded.
+        link = await search.take_file(uploaded(request.headers.get("content-type", ""), await request.body()))
+        return RedirectResponse(pages.addresses.to("/search", q=link), 303)
 
     @routes.post("/downloads/{download_id}/remove")
     async def remove(request: Request, download_id: str) -> Response:

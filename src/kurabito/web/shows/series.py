@@ -18,6 +18,7 @@ from kurabito.catalog.links import Link
 from kurabito.catalog.series import Series, SeriesEpisode
 from kurabito.catalog.states import EpisodeState, SeriesState, SeriesWish
 from kurabito.catalog.summaries import CatalogSummaries, EpisodeFile
+from kurabito.downloads.conflicts import Conflicts
 from kurabito.downloads.health.progress import DownloadProgressState
 from kurabito.downloads.summaries import DownloadSummaries
 from kurabito.library.deletion.discards import Discards
@@ -67,6 +68,7 @@ class ShowParts:
     media_servers: MediaServers
     media: MediaReadings
     discards: Discards
+    conflicts: Conflicts
 
 
 class PlayLink(NamedTuple):
@@ -163,6 +165,7 @@ class _ShowPage:
             releases=rows,
             rows={row.episode.id for row in rows if row.episode is not None},
             files=files,
+            choices={one.episode_id: one for one in await parts.conflicts.of_series(series_id)},
             media=await parts.media.of_files(one.id for some in files.values() for one in some),
             may_delete=parts.discards.allowed,
             deleted=await deleted_by(request, parts.discards),

@@ -1771,3 +1771,11 @@ CREATE TABLE notified_subjects (
 
 -- Since when a downloader does not answer polls: an idle one that died is shown at once, and not after several polls.
 ALTER TABLE service_modules ADD COLUMN unreachable_since bigint;
+
+-- The files of private torrents, which work with nothing else. A file has the passkey of its keeper in it: it is given to the
+-- downloader and never shown.
+CREATE TABLE private_torrents (
+    hash       text   NOT NULL PRIMARY KEY,
+    content    bytea  NOT NULL,
+    created_at bigint NOT NULL
+);

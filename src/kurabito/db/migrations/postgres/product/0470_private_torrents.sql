@@ -1,0 +1,7 @@
+-- The files of private torrents, which work with nothing else. A file has the passkey of its keeper in it: it is given to the
+-- downloader and never shown.
+CREATE TABLE private_torrents (
+    hash       text   NOT NULL PRIMARY KEY,
+    content    bytea  NOT NULL,
+    created_at bigint NOT NULL
+);
