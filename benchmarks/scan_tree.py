@@ -22,6 +22,7 @@ from harness import Options, Outcome, Side, Target, compare, interleave, run_alo
 from kurabito.dataplane.jobs import JobWork
 from kurabito.dataplane.leasing.runner import Runner
 from kurabito.dataplane.scan.scanner import Scanner
+from kurabito.dataplane.scan.walkers import Walkers
 from kurabito.db import Connection, Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.protocol import planes
@@ -126,10 +127,15 @@ def _library(folder: Path, name: str) -> Iterator[_Library]:
 
 def _scan(library: _Library, files: int) -> dict[str, float]:
     library.owner.write_blocking(lambda conn: conn.run(_ADD_JOB, {"id": uuid.uuid4().hex}))
-    # Processes that help with a scan are started for it, and end with its scanner.
-    figures = timed(
-        lambda: Runner(library.plane, JobWork({JobKind.SCAN: Scanner(library.state)}), name="benchmark").work()
-    )
+    walkers = Walkers()
+    scanner = Scanner(library.state, walkers=walkers)
+
+    def scan() -> None:
+        Runner(library.plane, JobWork({JobKind.SCAN: scanner}), name="benchmark").work()
+        # What the processes that help used of the processors counts once they have ended.
+        walkers.close()
+
+    figures = timed(scan)
     if library.owner.read_blocking(_known) != (files, files):
         raise BenchmarkBroken(f"the scan did not find {files} files")
     return figures

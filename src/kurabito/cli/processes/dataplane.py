@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from kurabito.cli.processes.loading import begin_loading, end_loading
+
 
 def dataplane(
     once: Annotated[bool, typer.Option("--once", help="Do all pending work, then exit.")] = False,
@@ -20,6 +22,8 @@ def dataplane(
 
         KURABITO_DATABASE=postgresql://me@db.local/kurabito kurabito dataplane --once
     """
+    begin_loading()
+
     import asyncio
 
     from kurabito import logs
@@ -31,4 +35,5 @@ def dataplane(
     die_with_parent()
     settings = stored_settings(chosen_settings(None))
     logs.configure(format=settings.log_format, level=settings.log_level)
+    end_loading()
     asyncio.run(main.run(settings, once=once))

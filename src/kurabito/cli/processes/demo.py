@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from kurabito.cli.processes.loading import begin_loading, end_loading
+
 
 def demo(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 0,
@@ -22,6 +24,8 @@ def demo(
 
         kurabito demo --port 9000 --keep
     """
+    begin_loading()
+
     import asyncio
     import json
     import shutil
@@ -37,6 +41,7 @@ def demo(
     state, library = folder / "state", folder / "library"
 
     def say(there: serve.Listening) -> None:
+        end_loading()
         if as_json:
             told = {"url": there.url, "login": there.login, "state": str(state), "library": str(library)}
             typer.echo(json.dumps(told))

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kurabito.cli.processes.loading import begin_loading, end_loading
+
 if TYPE_CHECKING:
     from kurabito.downloads.clients.factory import ClientName
 
@@ -51,6 +53,8 @@ def downloader(
 
         kurabito downloader --client embedded --host 192.0.2.7 --core http://192.0.2.1:8484
     """
+    begin_loading()
+
     import asyncio
     import os
 
@@ -61,6 +65,7 @@ def downloader(
     # Its own host and port: those of the settings are the core's.
     chosen = settings.load(host=host, port=port)
     logs.configure(format=chosen.log_format, level=chosen.log_level)
+    end_loading()
     asyncio.run(
         run_downloader(
             chosen,

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from kurabito.cli.processes.loading import begin_loading, end_loading
+
 
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on.", show_default="KURABITO_HOST")] = None,
@@ -32,12 +34,15 @@ def serve(
 
         KURABITO_STATE=/srv/kurabito kurabito serve --port 9000
     """
+    begin_loading()
+
     import asyncio
 
     from kurabito import logs, settings
     from kurabito.app import serve
 
     def say(there: serve.Listening) -> None:
+        end_loading()
         typer.echo(f"Kurabito listens on {there.url}")
         typer.echo(f"Log in with {there.login}")
 

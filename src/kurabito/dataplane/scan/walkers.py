@@ -51,6 +51,13 @@ class Walkers:
         """Have a shard walked, unless that is given up meanwhile. A process that dies over it is replaced once."""
         return self._threads.submit(self._ask, question, given_up)
 
+    def close(self) -> None:
+        """End the processes at once, where no scan is under way; the next one starts others."""
+        # All of them: one that a thread is about to give back is waited for.
+        for pool in [self._pools.get() for _ in range(self.count)]:
+            pool.close()
+            self._pools.put(pool)
+
     def _ask(self, question: WalkQuestion, given_up: threading.Event) -> _Found:
         pool = self._pools.get()
         try:

@@ -104,6 +104,28 @@ def test_files_are_told_in_a_text_and_read_from_it() -> None:
     assert decode_files("") == []
 
 
+def test_the_processes_end_when_they_are_told_to_and_others_come(tmp_path: Path) -> None:
+    started: list[int] = []
+
+    def start(questions: int, answers: int) -> int:
+        started.append(spawned(questions, answers, program))
+        return started[-1]
+
+    plant(tmp_path, {"a/b.mkv"})
+    alone = Walkers(1, few=0, start=start)
+    with Root(tmp_path) as root:
+        question = WalkQuestion.about(ScanTarget(root, Ignored()), Shard("", ("a/",), (), ""))
+        for processes in (1, 2):
+            for _ in range(2):
+                found, _ = alone.ask(question, Event()).result()
+                assert sum(chunk.count for chunk in found) == 1
+                assert len(started) == processes
+            alone.close()
+    for pid in started:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
 def found_in(folder: Path, shard: Shard, root: Root | None = None) -> list[Chunk]:
     """What a process answers."""
     with Root(folder) as opened:
