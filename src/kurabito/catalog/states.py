@@ -42,6 +42,17 @@ class SeriesWish(StrEnum):
     """The same, and better releases of what is had."""
 
 
+class SeriesShelf(StrEnum):
+    """Which series a list has, by what is followed and what a library has files of."""
+
+    COLLECTION = "collection"
+    """What is followed, and what a library has a file of."""
+    LIBRARY_ONLY = "library_only"
+    """What a library has a file of, and is not followed."""
+    NOT_FOLLOWED = "not_followed"
+    """What the user does not follow, and no library has a file of."""
+
+
 class SeriesOrder(StrEnum):
     """In which order series are listed."""
 
@@ -75,6 +86,18 @@ SERIES_FILTERS: Final = {
     "AND file.is_missing = 0 AND file.library_id = :library_id))",
 }
 """SQL: which rows of `series` a list has, by what is asked."""
+
+_HAS_FILE: Final = (
+    "EXISTS (SELECT 1 FROM episodes AS had CROSS JOIN episode_files AS its CROSS JOIN library_files AS file "
+    "WHERE had.series_id = series.id AND its.episode_id = had.id AND file.id = its.file_id AND file.is_missing = 0)"
+)
+SERIES_SHELVES: Final = {
+    SeriesShelf.COLLECTION: f"AND (state = 'followed' OR {_HAS_FILE})",
+    SeriesShelf.LIBRARY_ONLY: f"AND state <> 'followed' AND {_HAS_FILE}",
+    # Not as "state = 'ignored'": SQLite would read all of them by the index on titles, in no order of theirs.
+    SeriesShelf.NOT_FOLLOWED: f"AND NOT (state <> 'ignored' OR {_HAS_FILE})",
+}
+"""SQL: the rows of `series` on a shelf."""
 
 
 class EpisodeState(StrEnum):

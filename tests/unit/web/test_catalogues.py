@@ -58,6 +58,7 @@ from kurabito.web.languages import Forms, catalogues, choose
 from kurabito.web.navigation import NAVIGATION
 from kurabito.web.preferences import THEMES
 from kurabito.web.reasons import key_of
+from kurabito.web.shows.wall import WallView
 from kurabito.web.words import Words
 
 TEMPLATES = Path(kurabito.web.__file__).parent / "templates"
@@ -168,7 +169,8 @@ def test_every_value_that_is_shown_has_a_message() -> None:
     wanted |= {f"plan.{word}_{mode}" for mode in DeleteMode for word in ("mode", "apply")}
     wanted |= {f"feed_health.{health}" for health in FeedHealth} | {f"episode.{state}" for state in EpisodeState}
     wanted |= {f"item.{word}" for word in (*RawStatus, *RawReason)} | {f"held.{reason}" for reason in HeldReason}
-    wanted |= {f"series.{word}{state}" for state in SeriesState for word in ("", "state_", "none_")}
+    wanted |= {f"series.{word}{state}" for state in SeriesState for word in ("", "state_")}
+    wanted |= {f"series.none_{view}" for view in WallView}
     wanted |= {f"follow.start_{start}" for start in StartWith} | {f"field.{name}" for name in (*ASKED, *RARELY_ASKED)}
     wanted |= {f"following.new_series_{choice}" for choice in NewSeries}
     wanted |= {f"kind.{kind}" for kind in ReleaseKind if kind not in (ReleaseKind.TV, ReleaseKind.UNKNOWN)}

@@ -243,6 +243,7 @@ function sizeOf(bytes) {
 }
 
 function addUp() {
+  countChosen();
   for (const form of document.querySelectorAll("[data-sum]")) {
     const place = form.querySelector("[data-sum-of]");
     if (!place) continue;
@@ -254,7 +255,18 @@ function addUp() {
   }
 }
 
+// So does a form whose boxes lie outside of it.
+function countChosen() {
+  for (const place of document.querySelectorAll("[data-chosen]")) {
+    const boxes = document.querySelectorAll(`[form="${place.dataset.chosen}"][value]:not([value="yes"]):checked`);
+    setText(place, String(boxes.length));
+    place.parentElement.hidden = false;
+  }
+}
+
 document.addEventListener("change", addUp);
+// The boxes are as they were only after the event.
+document.addEventListener("reset", () => setTimeout(addUp));
 addUp();
 
 // One confirmation is open at a time, and Escape closes it.
