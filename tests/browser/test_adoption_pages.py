@@ -44,6 +44,7 @@ async def test_a_collection_counts_and_the_rest_is_imported_by_hand(demo: dict[s
     await expect(entry).to_have_count(0)
     assert on_the_disk() == before
     await page.goto(f"{demo['url']}/series/1")
+    await page.get_by_text("Settings and corrections").click()
     await page.get_by_label("None: not followed").check()
     await page.locator("#wanted button").click()
     await expect(page.locator("#series")).to_contain_text("Not followed")

@@ -76,7 +76,7 @@ async def test_trouble_comes_to_the_first_page_and_stays_hidden_until_it_changes
 
 
 async def test_the_wall_grows_is_searched_while_one_types_and_leads_to_a_show(
-    page: Page, stage: Stage, visit: Visit, fits: Fit, picture: Picture
+    page: Page, stage: Stage, screen: Screen, visit: Visit, fits: Fit, picture: Picture
 ) -> None:
     await stage.queue.database.write(_shows)
     await page.goto(await stage.link())
@@ -96,6 +96,8 @@ async def test_the_wall_grows_is_searched_while_one_types_and_leads_to_a_show(
     await page.get_by_label("Name", exact=True).press_sequentially("lantern 12")
     await expect(cards).to_have_count(10)
     await expect(page).to_have_url(re.compile(r"name=lantern\+12"))
+    if screen.width < 500:
+        await page.get_by_text("Filter and order").click()
     await page.get_by_label("Order").select_option(label="By title")
     await expect(cards.first).to_contain_text("The Lantern 120")
     assert await page.evaluate("window.marked === true")
