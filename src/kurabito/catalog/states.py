@@ -87,9 +87,11 @@ SERIES_FILTERS: Final = {
 }
 """SQL: which rows of `series` a list has, by what is asked."""
 
+# Not as EXISTS: PostgreSQL would look for all files of all series first, however few series a page has.
 _HAS_FILE: Final = (
-    "EXISTS (SELECT 1 FROM episodes AS had CROSS JOIN episode_files AS its CROSS JOIN library_files AS file "
-    "WHERE had.series_id = series.id AND its.episode_id = had.id AND file.id = its.file_id AND file.is_missing = 0)"
+    "(SELECT 1 FROM episodes AS had CROSS JOIN episode_files AS its CROSS JOIN library_files AS file "
+    "WHERE had.series_id = series.id AND its.episode_id = had.id AND file.id = its.file_id AND file.is_missing = 0 "
+    "LIMIT 1) IS NOT NULL"
 )
 SERIES_SHELVES: Final = {
     SeriesShelf.COLLECTION: f"AND (state = 'followed' OR {_HAS_FILE})",
@@ -121,15 +123,15 @@ SHOWN_STATE: Final = """CASE
     WHEN episodes.state = 'wanted' AND episodes.is_unwanted = 1 THEN 'unwanted'
     WHEN episodes.state = 'wanted' AND episodes.aired_at > :now THEN 'unaired'
     WHEN episodes.state <> 'have' THEN episodes.state
-    WHEN EXISTS (SELECT 1 FROM episode_files AS had JOIN library_files AS file ON file.id = had.file_id
-                 WHERE had.episode_id = episodes.id AND file.is_missing = 0) THEN 'have'
-    WHEN EXISTS (SELECT 1 FROM episode_files AS had WHERE had.episode_id = episodes.id)
+    WHEN (SELECT 1 FROM episode_files AS had JOIN library_files AS file ON file.id = had.file_id
+          WHERE had.episode_id = episodes.id AND file.is_missing = 0 LIMIT 1) IS NOT NULL THEN 'have'
+    WHEN (SELECT 1 FROM episode_files AS had WHERE had.episode_id = episodes.id LIMIT 1) IS NOT NULL
         THEN CASE WHEN episodes.is_unwanted = 1 THEN 'unwanted' ELSE 'missing' END
-    WHEN EXISTS (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
-                 WHERE link.episode_id = episodes.id AND download.link_id = link.id AND download.status = 'completed'
-                     AND download.given_back_at IS NULL) THEN 'downloaded'
+    WHEN (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
+          WHERE link.episode_id = episodes.id AND download.link_id = link.id AND download.status = 'completed'
+              AND download.given_back_at IS NULL LIMIT 1) IS NOT NULL THEN 'downloaded'
     ELSE 'have' END"""
-"""SQL: the state of a row of `episodes` as it is shown."""
+"""SQL: the state of a row of `episodes` as it is shown. Not with EXISTS: PostgreSQL would look for the files of all episodes first."""
 
 
 UNWANTED: Final = """(
