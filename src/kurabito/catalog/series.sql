@@ -1,6 +1,9 @@
 -- name: page
 SELECT {series} FROM series WHERE {beyond} AND merged_into IS NULL {filter} ORDER BY {order} LIMIT :limit;
 
+-- name: first_of
+SELECT {series} FROM series WHERE id {among ids} ORDER BY {order} LIMIT :limit;
+
 -- name: several
 SELECT {series} FROM series WHERE id {among ids};
 

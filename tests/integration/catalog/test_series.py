@@ -123,6 +123,9 @@ async def test_series_are_listed_by_title_by_year_and_by_the_library_that_has_th
     change = "UPDATE series SET state = CASE title WHEN 'Gamma' THEN 'followed' ELSE 'ignored' END"
     desk.database.write_blocking(lambda conn: conn.run(change))
     assert await found(shelf=SeriesShelf.COLLECTION) == ["Alpha", "Gamma"]
+    first = await desk.catalog.series(order=SeriesOrder.TITLE, shelf=SeriesShelf.COLLECTION, limit=1)
+    assert [one.title for one in first.items] == ["Alpha"]
+    assert await found(shelf=SeriesShelf.COLLECTION, cursor=first.next_cursor) == ["Gamma"]
     assert await found(shelf=SeriesShelf.LIBRARY_ONLY) == ["Alpha"]
     assert await found(shelf=SeriesShelf.NOT_FOLLOWED) == ["beta"]
     desk.database.write_blocking(lambda conn: conn.run("UPDATE library_files SET is_missing = 1"))
