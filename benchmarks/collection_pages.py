@@ -38,7 +38,9 @@ _TABLES: Final = (
         "series",
         1,
         "id, title, season, kind, year, episode_offset, state, created_at, updated_at",
-        "n, 'Show ' || (n * 7919 % :shows) || ' of the Storehouse', 1, 'tv', 1980 + n % 45, 0, 'followed', :now, :now",
+        # A quarter was adopted and is not followed; of some of these no file is there.
+        """n, 'Show ' || (n * 7919 % :shows) || ' of the Storehouse', 1, 'tv', 1980 + n % 45, 0,
+        CASE WHEN n % 4 = 0 THEN 'ignored' ELSE 'followed' END, :now, :now""",
     ),
     (
         "series_aliases",
@@ -56,9 +58,9 @@ _TABLES: Final = (
     (
         "library_files",
         100,
-        "id, library_id, relative_path, size_bytes, mtime_ns, created_at, updated_at",
+        "id, library_id, relative_path, size_bytes, mtime_ns, is_missing, created_at, updated_at",
         """n, 1, 'Show ' || ((n - 1) / 100 + 1) || '/[Kura] Show - ' || ((n - 1) % 100 + 1) || ' [1080p].mkv', 1000000000, 1,
-        :now, :now""",
+        CASE WHEN ((n - 1) / 100 + 1) % 40 = 0 THEN 1 ELSE 0 END, :now, :now""",
     ),
     (
         "episode_files",
@@ -77,6 +79,7 @@ _TABLES: Final = (
 _PAGES: Final = {
     "the wall": ("/series", "", 'class="card"'),
     "the wall by title": ("/series", "order=title", 'class="card"'),
+    "the wall, not followed": ("/series", "state=ignored&order=title", 'class="card"'),
     "the wall, searched": ("/series", "name=show+77", 'class="card"'),
     "a show": ("/series/5000", "", 'class="episode-row"'),
     "a file": ("/files/5000", "", 'id="events"'),

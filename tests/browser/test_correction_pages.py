@@ -67,8 +67,14 @@ async def _a_question_is_answered(page: Page, stage: Stage, fits: Fit) -> None:
     await expect(page.locator("#questions .nothing")).to_have_text("No release needs you.")
 
 
+async def _unfold(page: Page) -> None:
+    """Opens the settings and corrections of a show, which lie above its episodes."""
+    await page.locator("#settings > summary").click()
+
+
 async def _series_are_merged_and_undone(page: Page, stage: Stage, fits: Fit) -> None:
     await page.goto(f"{stage.url}/series/2")
+    await _unfold(page)
     await page.get_by_label("Merge into").fill("1")
     await page.get_by_role("button", name="Preview merge").click()
     await expect(page.locator("main")).to_contain_text("2 releases")
@@ -80,6 +86,7 @@ async def _series_are_merged_and_undone(page: Page, stage: Stage, fits: Fit) -> 
     # The old address leads to where it is now.
     await page.goto(f"{stage.url}/series/2")
     await expect(page.locator("h1")).to_contain_text("Cellar Basket")
+    await _unfold(page)
     await fits()
     await page.get_by_role("button", name="Undo the last correction").click()
     await expect(page.locator("#evidence")).not_to_contain_text("Mugi no Uta · learned")
@@ -90,15 +97,18 @@ async def _series_are_merged_and_undone(page: Page, stage: Stage, fits: Fit) -> 
 
 async def _names_are_split_off(page: Page, stage: Stage, fits: Fit) -> None:
     await page.goto(f"{stage.url}/series/2")
+    await _unfold(page)
     await page.locator("#split").get_by_label("Mugi no Uta", exact=True).check()
     await page.get_by_role("button", name="Preview split").click()
     await expect(page.locator("main")).to_contain_text("becomes a series of its own")
     await expect(page.locator("main")).to_contain_text("1 release")
     await page.get_by_role("button", name="Split off").click()
     await expect(page.locator("h1")).to_contain_text("Mugi no Uta")
+    await _unfold(page)
     await page.get_by_role("button", name="Undo the last correction").click()
     await expect(page.locator("h1")).to_contain_text("Barley Song")
     # Single releases can go too.
+    await _unfold(page)
     await page.locator("#split-releases summary").click()
     await fits()
     await page.locator("#split-releases").get_by_label("Mugi no Uta").check()
@@ -127,6 +137,7 @@ async def _a_release_is_moved(page: Page, stage: Stage, fits: Fit) -> None:
     await release.get_by_role("button", name="Is not this show").click()
     await expect(page.locator("main")).to_contain_text("is not “Barley Song”")
     await page.get_by_role("link", name="Cancel").click()
+    await _unfold(page)
     await page.get_by_role("button", name="Undo the last correction").click()
     await expect(episode).to_contain_text("2")
 

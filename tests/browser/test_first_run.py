@@ -177,15 +177,14 @@ class Keeper:
 
     async def see_everything(self, entries: list[Entry]) -> None:
         page = self._page
-        shows = page.locator("main a.card-cover")
+        # What was there before is on the wall, and not followed: nothing is downloaded for it until its keeper says so.
+        shows = page.locator("#wall > li", has_text=self._say("series.ignored"))
         await page.goto(f"{self._url}/series")
-        # What was there before is not followed: nothing is downloaded for it until its keeper says so.
-        await page.get_by_role("link", name=self._say("series.ignored"), exact=True).click()
         while await shows.count() < SHOWS:
             # The scan and the index are at work.
             await page.reload()
         await self._fits()
-        await shows.first.click()
+        await shows.first.locator("a.card-cover").click()
         while not await page.locator("[data-episode=have], [data-state=have]").count():
             await page.reload()
         await page.goto(f"{self._url}/downloads/downloaders")

@@ -163,6 +163,7 @@ async def test_somebody_follows_a_feed_and_gets_everything_in_it_read(
     await expect(page.locator(".grid li")).to_have_count(5)
     await page.locator(".grid a").nth(4).click()
     await expect(page.locator(".releases:target")).to_contain_text("第06話")
+    await page.get_by_text("Settings and corrections").click()
     await page.get_by_label("Other names").fill("Kura no Bannin\nThe Warden")
     await page.get_by_role("region", name="Names and numbering").get_by_role("button", name="Save").click()
     await expect(page.get_by_label("Other names")).to_have_value("Kura no Bannin\nThe Warden")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from playwright.async_api import Page, expect
 
 if TYPE_CHECKING:
-    from tests.browser.conftest import Fit, Picture, Screen, Stage, Visit
+    from tests.browser.conftest import Fit, NewPage, Picture, Screen, Stage, Visit
 
     from kurabito.db import Connection
 
@@ -76,7 +76,7 @@ async def test_trouble_comes_to_the_first_page_and_stays_hidden_until_it_changes
 
 
 async def test_the_wall_grows_is_searched_while_one_types_and_leads_to_a_show(
-    page: Page, stage: Stage, visit: Visit, fits: Fit, picture: Picture
+    page: Page, stage: Stage, screen: Screen, visit: Visit, fits: Fit, picture: Picture
 ) -> None:
     await stage.queue.database.write(_shows)
     await page.goto(await stage.link())
@@ -96,6 +96,8 @@ async def test_the_wall_grows_is_searched_while_one_types_and_leads_to_a_show(
     await page.get_by_label("Name", exact=True).press_sequentially("lantern 12")
     await expect(cards).to_have_count(10)
     await expect(page).to_have_url(re.compile(r"name=lantern\+12"))
+    if screen.width < 500:
+        await page.get_by_text("Filter and order").click()
     await page.get_by_label("Order").select_option(label="By title")
     await expect(cards.first).to_contain_text("The Lantern 120")
     assert await page.evaluate("window.marked === true")
@@ -113,3 +115,34 @@ async def test_the_wall_grows_is_searched_while_one_types_and_leads_to_a_show(
     await expect(page.locator(".episode-row")).to_contain_text("Episode 1")
     await fits()
     await picture("show")
+
+
+async def test_several_shows_are_chosen_with_the_keyboard_and_without_scripts(
+    stage: Stage, screen: Screen, new_page: NewPage
+) -> None:
+    await stage.queue.database.write(_shows)
+    for scripted in (True, False):
+        page = await new_page(
+            viewport={"width": screen.width, "height": screen.height}, locale="en-GB", java_script_enabled=scripted
+        )
+        await page.goto(await stage.link("/series"))
+        cards, many = page.locator("#wall > li"), page.locator("#many")
+        await expect(many).not_to_be_visible()
+        chosen = [await cards.nth(number).get_attribute("id") for number in (0, 2)]
+        for card in chosen:
+            box = page.locator(f"#{card} .choose")
+            await box.focus()
+            await box.press("Space")
+            await expect(box).to_be_checked()
+        if scripted:
+            await expect(many).to_contain_text("2 chosen")
+        await many.get_by_role("button", name="Unfollow").click()
+        # Without a file they are in the collection no more.
+        for card in chosen:
+            await expect(page.locator(f"#{card}")).to_have_count(0)
+        await page.goto(f"{stage.url}/series?state=ignored")
+        await expect(cards).to_have_count(2)
+        await page.get_by_label("Choose all listed").check()
+        await many.get_by_role("button", name="Follow", exact=True).click()
+        await expect(page.locator("#listed .nothing")).to_be_visible()
+        await page.close()

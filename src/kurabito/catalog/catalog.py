@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from kurabito.catalog import links, series
 from kurabito.catalog.identity import offsets
@@ -15,8 +15,8 @@ from kurabito.catalog.linker import lock_catalog
 from kurabito.catalog.links import Link
 from kurabito.catalog.releases import Name
 from kurabito.catalog.relinks.store import RelinkCause
-from kurabito.catalog.series import Series, SeriesEpisode
-from kurabito.catalog.states import HELD_BY_SERIES, SeriesKind, SeriesOrder, SeriesState, SeriesWish
+from kurabito.catalog.series import Series, SeriesEpisode, SeriesFilter
+from kurabito.catalog.states import HELD_BY_SERIES, SeriesOrder, SeriesState, SeriesWish
 from kurabito.db import Connection, Database
 from kurabito.feeds import raw_items
 from kurabito.feeds.raw_items import RawItem, RawStatus
@@ -42,22 +42,11 @@ class Catalog:
         *,
         limit: int = 50,
         cursor: str | None = None,
-        state: SeriesState | None = None,
-        kind: SeriesKind | None = None,
-        name: str | None = None,
-        year: int | None = None,
-        quarter: int | None = None,
-        lacks: bool | None = None,
-        library_id: int | None = None,
         order: SeriesOrder = SeriesOrder.NEWEST,
+        **wanted: Unpack[SeriesFilter],
     ) -> Page[Series]:
-        """Series of this state, kind and year that have files in this library, and a name with this text in it.
-
-        `quarter` is that of the year in which they began, from 1; `lacks` says whether episodes that were shown are missing.
-        """
+        """Series, all or those that fit."""
         beyond = None if cursor is None else id_before(cursor)
-        wanted: dict[str, Any] = {"state": state, "kind": kind, "name": name, "year": year, "library_id": library_id}
-        wanted |= {"quarter": quarter, "lacks": lacks}
         found = await self._database.read(
             lambda conn: series.page(conn, beyond=beyond, limit=limit + 1, order=order, **wanted)
         )
@@ -107,9 +96,13 @@ class Catalog:
             await self.change(series_id, {"wanted": wanted})
         return len(listed)
 
-    async def want_not_followed(self, wanted: SeriesWish, *, name: str | None = None) -> int:
-        """The same for every series that is not followed and has a name with this text in it."""
-        return await self.want(await self._database.read(lambda conn: series.not_followed(conn, name)), wanted)
+    async def want_listed(self, wanted: SeriesWish, **listed: Unpack[SeriesFilter]) -> int:
+        """The same for every series that a list has."""
+        return await self.want(await self._database.read(lambda conn: series.ids(conn, **listed)), wanted)
+
+    async def want_not_followed(self, wanted: SeriesWish) -> int:
+        """The same for every series that is not followed."""
+        return await self.want_listed(wanted, state=SeriesState.IGNORED)
 
     async def missing_offsets(self, series_id: int | None = None) -> list[MissingOffset]:
         """Seasons whose titles probably count on from earlier ones; setting an offset, also 0, answers it."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypedDict, Unpack
 
 from kurabito.catalog.corrections import journal
 from kurabito.catalog.corrections.changes import RowChanges
@@ -18,10 +18,12 @@ from kurabito.catalog.identity.aliases import AliasSource
 from kurabito.catalog.states import (
     SERIES_FILTERS,
     SERIES_ORDERS,
+    SERIES_SHELVES,
     SHOWN_STATE,
     EpisodeState,
     SeriesKind,
     SeriesOrder,
+    SeriesShelf,
     SeriesState,
     SeriesWish,
 )
@@ -98,31 +100,54 @@ class SeriesEpisode:
     link_count: int
 
 
+class SeriesFilter(TypedDict, total=False):
+    """Which series are listed; what is None or not said leaves none out."""
+
+    state: SeriesState | None
+    shelf: SeriesShelf | None
+    kind: SeriesKind | None
+    name: str | None
+    """A text in one of their names."""
+    year: int | None
+    quarter: int | None
+    """Of the year in which they began, from 1."""
+    lacks: bool | None
+    """Whether episodes that were shown are missing."""
+    library_id: int | None
+    """A library that has files of them, or that they go into."""
+
+
 def page(
     conn: Connection,
     *,
     beyond: int | None = None,
     limit: int,
-    state: SeriesState | None = None,
-    kind: SeriesKind | None = None,
-    name: str | None = None,
-    year: int | None = None,
-    quarter: int | None = None,
-    lacks: bool | None = None,
-    library_id: int | None = None,
     order: SeriesOrder = SeriesOrder.NEWEST,
+    **wanted: Unpack[SeriesFilter],
 ) -> list[Series]:
-    """Series of this state, kind, year and library that have a name with this text in it; beyond the last of another page.
-
-    `quarter` is that of the year in which they began, from 1; `lacks` says whether episodes that were shown are missing.
-    """
-    folded = None if name is None else fold_title(name)
-    wish = {"state": state, "kind": kind, "year": year, "library_id": library_id, "quarter": quarter}
-    values = {**wish, "name": f"%{folded}%" if folded else None, "lacks": None if lacks is None else int(lacks)}
-    filters = " ".join(text for wanted, text in SERIES_FILTERS.items() if values[wanted] is not None)
+    """Series, beyond the last of another page."""
+    if order is SeriesOrder.TITLE and wanted.get("shelf") is SeriesShelf.COLLECTION and not wanted.get("state"):
+        return _by_title(conn, beyond, limit, wanted)
+    filters, values = _filtered(wanted)
     given = {**values, "beyond": beyond, "limit": limit}
     rows = conn.all(_queries(filters, order, is_first=beyond is None).page, given)
     return _with_aliases(conn, [_series(row) for row in rows])
+
+
+def _by_title(conn: Connection, beyond: int | None, limit: int, wanted: SeriesFilter) -> list[Series]:
+    """A page of all states: the index on titles is by state, so each gives its own and the first of them are taken."""
+    found: list[int] = []
+    for state in SeriesState:
+        wanted["state"] = state
+        found += [one.id for one in page(conn, beyond=beyond, limit=limit, order=SeriesOrder.TITLE, **wanted)]
+    rows = conn.all(_queries(order=SeriesOrder.TITLE).first_of, {"ids": found, "limit": limit}) if found else []
+    return _with_aliases(conn, [_series(row) for row in rows])
+
+
+def ids(conn: Connection, **wanted: Unpack[SeriesFilter]) -> list[int]:
+    """The ids of all these series."""
+    filters, values = _filtered(wanted)
+    return [found for (found,) in conn.all(_queries(filters).ids, values)]
 
 
 def find(conn: Connection, series_id: int) -> Series:
@@ -187,17 +212,20 @@ def free_links(conn: Connection, series_id: int) -> list[int]:
     return sorted(link_id for (link_id,) in conn.all(_sql(conn).release, {"id": series_id}))
 
 
-def not_followed(conn: Connection, name: str | None = None) -> list[int]:
-    """The series that are not followed and have a name with this text in it."""
-    folded = None if name is None else fold_title(name)
-    return [found for (found,) in conn.all(_sql(conn).not_followed, {"name": f"%{folded}%" if folded else None})]
-
-
 def episodes(conn: Connection, series_id: int, *, after: tuple[str, float], limit: int) -> list[SeriesEpisode]:
     """The episodes of a series: the regular ones first, each kind by its numbers."""
     kind, number = after
     rows = conn.all(_sql(conn).episodes, {"id": series_id, "kind": kind, "number": number, "limit": limit})
     return [_episode(row) for row in rows]
+
+
+def _filtered(wanted: SeriesFilter) -> tuple[str, dict[str, Any]]:
+    """What a filter is in SQL, and its values."""
+    folded, lacks, shelf = fold_title(wanted.get("name") or ""), wanted.get("lacks"), wanted.get("shelf")
+    values: dict[str, Any] = {name: wanted.get(name) for name in SERIES_FILTERS}
+    values |= {"name": f"%{folded}%" if folded else None, "lacks": None if lacks is None else int(lacks)}
+    said = [text for name, text in SERIES_FILTERS.items() if values[name] is not None]
+    return " ".join([*said, SERIES_SHELVES[shelf]] if shelf else said), values
 
 
 def _with_aliases(conn: Connection, found: Sequence[Series]) -> list[Series]:

@@ -1,6 +1,9 @@
 -- name: page
 SELECT {series} FROM series WHERE {beyond} AND merged_into IS NULL {filter} ORDER BY {order} LIMIT :limit;
 
+-- name: first_of
+SELECT {series} FROM series WHERE id {among ids} ORDER BY {order} LIMIT :limit;
+
 -- name: several
 SELECT {series} FROM series WHERE id {among ids};
 
@@ -18,11 +21,8 @@ SET state = :state, wanted = coalesce(CAST(:wanted AS text), wanted), library_id
     wanted_since = CASE WHEN :begins = 1 THEN :now ELSE wanted_since END, updated_at = :now
 WHERE id = :id;
 
--- name: not_followed
-SELECT id FROM series
-WHERE state = 'ignored' AND merged_into IS NULL AND (CAST(:name AS text) IS NULL OR EXISTS (
-    SELECT 1 FROM series_aliases AS alias WHERE alias.series_id = series.id AND alias.folded LIKE :name))
-ORDER BY id;
+-- name: ids
+SELECT id FROM series WHERE merged_into IS NULL {filter} ORDER BY id;
 
 -- name: hold
 UPDATE anime_links SET held_reason = :held_reason

@@ -42,6 +42,17 @@ class SeriesWish(StrEnum):
     """The same, and better releases of what is had."""
 
 
+class SeriesShelf(StrEnum):
+    """Which series a list has, by what is followed and what a library has files of."""
+
+    COLLECTION = "collection"
+    """What is followed, and what a library has a file of."""
+    LIBRARY_ONLY = "library_only"
+    """What a library has a file of, and is not followed."""
+    NOT_FOLLOWED = "not_followed"
+    """What the user does not follow, and no library has a file of."""
+
+
 class SeriesOrder(StrEnum):
     """In which order series are listed."""
 
@@ -76,6 +87,20 @@ SERIES_FILTERS: Final = {
 }
 """SQL: which rows of `series` a list has, by what is asked."""
 
+# Not as EXISTS: PostgreSQL would look for all files of all series first, however few series a page has.
+_HAS_FILE: Final = (
+    "(SELECT 1 FROM episodes AS had CROSS JOIN episode_files AS its CROSS JOIN library_files AS file "
+    "WHERE had.series_id = series.id AND its.episode_id = had.id AND file.id = its.file_id AND file.is_missing = 0 "
+    "LIMIT 1) IS NOT NULL"
+)
+SERIES_SHELVES: Final = {
+    SeriesShelf.COLLECTION: f"AND (state = 'followed' OR {_HAS_FILE})",
+    SeriesShelf.LIBRARY_ONLY: f"AND state <> 'followed' AND {_HAS_FILE}",
+    # Not as "state = 'ignored'": SQLite would read all of them by the index on titles, in no order of theirs.
+    SeriesShelf.NOT_FOLLOWED: f"AND NOT (state <> 'ignored' OR {_HAS_FILE})",
+}
+"""SQL: the rows of `series` on a shelf."""
+
 
 class EpisodeState(StrEnum):
     """How far an episode is, as it is shown. Stored are only have, downloading and wanted: no release of what is stored as have
@@ -98,15 +123,15 @@ SHOWN_STATE: Final = """CASE
     WHEN episodes.state = 'wanted' AND episodes.is_unwanted = 1 THEN 'unwanted'
     WHEN episodes.state = 'wanted' AND episodes.aired_at > :now THEN 'unaired'
     WHEN episodes.state <> 'have' THEN episodes.state
-    WHEN EXISTS (SELECT 1 FROM episode_files AS had JOIN library_files AS file ON file.id = had.file_id
-                 WHERE had.episode_id = episodes.id AND file.is_missing = 0) THEN 'have'
-    WHEN EXISTS (SELECT 1 FROM episode_files AS had WHERE had.episode_id = episodes.id)
+    WHEN (SELECT 1 FROM episode_files AS had JOIN library_files AS file ON file.id = had.file_id
+          WHERE had.episode_id = episodes.id AND file.is_missing = 0 LIMIT 1) IS NOT NULL THEN 'have'
+    WHEN (SELECT 1 FROM episode_files AS had WHERE had.episode_id = episodes.id LIMIT 1) IS NOT NULL
         THEN CASE WHEN episodes.is_unwanted = 1 THEN 'unwanted' ELSE 'missing' END
-    WHEN EXISTS (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
-                 WHERE link.episode_id = episodes.id AND download.link_id = link.id AND download.status = 'completed'
-                     AND download.given_back_at IS NULL) THEN 'downloaded'
+    WHEN (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
+          WHERE link.episode_id = episodes.id AND download.link_id = link.id AND download.status = 'completed'
+              AND download.given_back_at IS NULL LIMIT 1) IS NOT NULL THEN 'downloaded'
     ELSE 'have' END"""
-"""SQL: the state of a row of `episodes` as it is shown."""
+"""SQL: the state of a row of `episodes` as it is shown. Not with EXISTS: PostgreSQL would look for the files of all episodes first."""
 
 
 UNWANTED: Final = """(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -26,7 +26,7 @@ from kurabito.web.reasons import key_of
 
 _SIZES: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _UNITS: Final = (("days", 86_400), ("hours", 3600), ("minutes", 60))
-_MOMENT: Final = Markup('<time datetime="{iso}">{utc}</time>')
+_MOMENT: Final = Markup('<time datetime="{iso}">{text}</time>')
 _RELATIVE: Final = Markup('<time datetime="{iso}" title="{utc}" data-relative>{text}</time>')
 # Keeps right-to-left text and stray directional marks from reordering what stands around.
 _FOREIGN: Final = Markup("<bdi>{}</bdi>")
@@ -91,13 +91,17 @@ class Words:
 
     def moment(self, moment: datetime) -> Markup:
         """A date and time: UTC here, made local by the browser."""
-        return _MOMENT.format(iso=moment.isoformat(), utc=_utc(moment))
+        return _MOMENT.format(iso=moment.isoformat(), text=self._utc(moment))
 
     def ago(self, moment: datetime) -> Markup:
         """How long ago, or in how long; the browser keeps it up to date."""
         away = moment - self.now
         text = self.say("time.in" if away > timedelta(0) else "time.ago", duration=self.duration(abs(away)))
-        return _RELATIVE.format(iso=moment.isoformat(), utc=_utc(moment), text=text)
+        return _RELATIVE.format(iso=moment.isoformat(), utc=self._utc(moment), text=text)
+
+    def day(self, day: date) -> Markup:
+        """A day as readers write it, without the year when it is this one; the browser knows the form of their region."""
+        return _MOMENT.format(iso=day.isoformat(), text=self._written(day))
 
     def duration(self, length: timedelta) -> Markup:
         """A length of time in the largest unit that says something."""
@@ -182,9 +186,13 @@ class Words:
             return self.number(fact)
         return self.size(fact) if name.endswith("_bytes") or name == "free" else _FOREIGN.format(shown_name(str(fact)))
 
+    def _written(self, day: date) -> Markup:
+        key = "date.day_this_year" if day.year == self.now.year else "date.day"
+        return self.say(key, day=day.day, month=self.say(f"date.month_{day.month}"), year=day.year)
+
+    def _utc(self, moment: datetime) -> Markup:
+        there = moment.astimezone(UTC)
+        return self.say("date.moment", day=self._written(there.date()), time=f"{there:%H:%M:%S}")
+
     def _shown(self, facts: Mapping[str, object]) -> dict[str, Any]:
         return {name: self.ago(fact) if isinstance(fact, datetime) else fact for name, fact in facts.items()}
-
-
-def _utc(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

@@ -117,6 +117,28 @@ def test_every_list_and_lookup_has_its_index(desk: Desk, with_statistics: bool) 
             assert whole_reads(desk, sql, values) == [], sql
 
 
+def test_the_progress_of_a_few_series_does_not_look_at_the_files_of_all(desk: Desk) -> None:
+    files = "library_files (id, library_id, relative_path, size_bytes, mtime_ns, created_at, updated_at)"
+    filled = {
+        **{into: values for into, values in FILL.items() if into.startswith(("series (", "episodes ("))},
+        files: "n, 1, 's/' || n, 1, 1, 1, 1",
+        "episode_files (episode_id, file_id, created_at)": "n, n, 1",
+    }
+
+    def fill(conn: Connection) -> None:
+        conn.run("INSERT INTO library_roots (id, name, root_path, created_at, updated_at) VALUES (1, 'S', '/s', 1, 1)")
+        for into, values in filled.items():
+            conn.run(f"INSERT INTO {into} {NUMBERS} SELECT {values} FROM numbers")
+        conn.run("ANALYZE")
+
+    desk.database.write_blocking(fill)
+    if desk.database.dialect is Dialect.POSTGRES:
+        sql = summaries.SQL.progress.text(desk.database.dialect)
+        rows = json.dumps([{"id": number} for number in range(60)])
+        plan = desk.all(f"EXPLAIN (VERBOSE, FORMAT JSON) {sql}", rows=rows)
+        assert "hashed" not in json.dumps(plan[0][0])
+
+
 def whole_reads(desk: Desk, sql: str, values: dict[str, Any]) -> list[str]:
     """The tables that PostgreSQL has to read from one end to the other."""
 

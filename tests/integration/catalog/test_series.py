@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.catalog.errors import SeriesNotFound
-from kurabito.catalog.states import SeriesKind, SeriesOrder
+from kurabito.catalog.states import SeriesKind, SeriesOrder, SeriesShelf
 from kurabito.clock import SECOND
 from kurabito.errors import InvalidInput
 from kurabito.feeds.results import FeedItem
@@ -120,5 +120,15 @@ async def test_series_are_listed_by_title_by_year_and_by_the_library_that_has_th
     # What its keeper does not want is not missing.
     assert await found(lacks=True) == ["Alpha", "Gamma"]
     assert await found(lacks=False) == ["beta"]
+    change = "UPDATE series SET state = CASE title WHEN 'Gamma' THEN 'followed' ELSE 'ignored' END"
+    desk.database.write_blocking(lambda conn: conn.run(change))
+    assert await found(shelf=SeriesShelf.COLLECTION) == ["Alpha", "Gamma"]
+    first = await desk.catalog.series(order=SeriesOrder.TITLE, shelf=SeriesShelf.COLLECTION, limit=1)
+    assert [one.title for one in first.items] == ["Alpha"]
+    assert await found(shelf=SeriesShelf.COLLECTION, cursor=first.next_cursor) == ["Gamma"]
+    assert await found(shelf=SeriesShelf.LIBRARY_ONLY) == ["Alpha"]
+    assert await found(shelf=SeriesShelf.NOT_FOLLOWED) == ["beta"]
     desk.database.write_blocking(lambda conn: conn.run("UPDATE library_files SET is_missing = 1"))
     assert await found(library_id=1) == []
+    assert await found(shelf=SeriesShelf.COLLECTION) == ["Gamma"]
+    assert await found(shelf=SeriesShelf.NOT_FOLLOWED) == ["Alpha", "beta"]

@@ -12,19 +12,25 @@ from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
 
 import httpx2
 import pytest
 from tests.support.waiting import Until
 
+from kurabito.demo.feeds import MadeUpEntry
+from kurabito.demo.seeder import Seeder
+
 if TYPE_CHECKING:
     from tests.integration.serve.conftest import Commands, Served
 
 KEY = "a key for the tests"
+RELEASE = "[Kura] The Lantern - 01 [1080p].mkv"
+TWICE = "[Kura] Paper Boats - 03 [1080p].mkv"
 FEED = (
-    '<rss version="2.0"><channel><title>Lantern</title><item><title>[Kura] The Lantern - 01 [1080p].mkv</title>'
-    "<guid>1</guid><link>magnet:?xt=urn:btih:{}</link></item></channel></rss>"
-).format("a" * 40)
+    '<rss version="2.0"><channel><title>Lantern</title><item><title>{title}</title>'
+    "<guid>1</guid><link>{url}</link></item></channel></rss>"
+)
 INDEX = {
     "siteMeta": {},
     "items": [
@@ -45,6 +51,8 @@ class Outside(ThreadingHTTPServer):
     """A feed and the ID index, as long as they answer."""
 
     status = 200
+    twice = ""
+    """Where a release of two files for one episode is."""
 
     @property
     def url(self) -> str:
@@ -56,7 +64,11 @@ class _Answers(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         is_feed = self.path.startswith("/feed")
-        content = (FEED if is_feed else json.dumps(INDEX)).encode()
+        release = (
+            (TWICE, self.server.twice) if self.path == "/feed/twice" else (RELEASE, f"magnet:?xt=urn:btih:{'a' * 40}")
+        )
+        feed = FEED.format(title=release[0], url=escape(release[1]))
+        content = (feed if is_feed else json.dumps(INDEX)).encode()
         self.send_response(self.server.status if is_feed else 200)
         self.send_header("Content-Type", "application/rss+xml" if is_feed else "application/json")
         self.send_header("Content-Length", str(len(content)))
@@ -111,6 +123,13 @@ class Keeper:
         assert f'action="/notices/{item["key"]}/hide"' in row[0]
         return item
 
+    def place_of(self, code: str) -> str:
+        """Where the button of what is seen leads."""
+        row = re.search(rf'id="notice-{self.sees(code)["key"]}".*?</li>', self.web.get("/").text, re.DOTALL)
+        link = row and re.search(r'class="button" href="([^"]+)"', row[0])
+        assert link is not None, f"{code} has no button that leads anywhere"
+        return link[1]
+
     def presses(self, code: str) -> None:
         """Presses the button that does something."""
         assert self.web.post(f"/notices/{self.sees(code)['key']}/fix", data={"next": "/"}).status_code == 200
@@ -150,6 +169,7 @@ def test_each_trouble_comes_to_home_has_a_button_and_goes(
             KURABITO_API_KEY=KEY,
             KURABITO_OFFLINE_IDS_URL=f"{site.url}/data.json",
             KURABITO_ALLOW_PRIVATE_HOSTS="127.0.0.1",
+            KURABITO_DOWNLOAD_ROOT=str(tmp_path / "downloads"),
             DOWNLOAD_POLL_INTERVAL="0.5",
         ) as served,
     ):
@@ -157,7 +177,14 @@ def test_each_trouble_comes_to_home_has_a_button_and_goes(
         _an_unmatched_folder_and_the_missing_index(keeper, disk)
         _a_full_disk(keeper, disk)
         _a_feed_that_fails(keeper, site)
-        _a_downloader_that_is_killed(keeper, commands, served, tmp_path)
+        seeder = Seeder(tmp_path / "swarm")
+        seeder.open()
+        stack.callback(seeder.close)
+        # Which of the two files is the episode cannot be told from their names.
+        files = (TWICE, TWICE.replace(".mkv", " (Fireworks uncut).mkv"))
+        site.twice = seeder.link(MadeUpEntry(TWICE, 1, 1, files=files)).url
+        with _a_downloader_that_is_killed(keeper, commands, served, tmp_path):
+            _a_file_that_could_be_another(keeper, site, disk)
 
 
 def _an_unmatched_folder_and_the_missing_index(keeper: Keeper, disk: Path) -> None:
@@ -193,12 +220,14 @@ def _a_feed_that_fails(keeper: Keeper, site: Outside) -> None:
     keeper.sees_no_more("feed_failing")
 
 
-def _a_downloader_that_is_killed(keeper: Keeper, commands: Commands, served: Served, tmp_path: Path) -> None:
+@contextmanager
+def _a_downloader_that_is_killed(keeper: Keeper, commands: Commands, served: Served, tmp_path: Path) -> Iterator[None]:
+    """It is killed, comes back, and is there as long as the block."""
     options = ("downloader", "--client", "embedded", "--core", served.url)
     places = {
         "KURABITO_STATE": str(tmp_path / "attic"),
         "KURABITO_API_KEY": KEY,
-        "KURABITO_DOWNLOAD_ROOT": str(tmp_path / "attic" / "downloads"),
+        "KURABITO_DOWNLOAD_ROOT": str(tmp_path / "downloads"),
         "KURABITO_ALLOW_PRIVATE_HOSTS": "127.0.0.1",
     }
 
@@ -213,3 +242,24 @@ def _a_downloader_that_is_killed(keeper: Keeper, commands: Commands, served: Ser
     with commands.started(*options, **places):
         keeper.presses("downloader_unreachable")
         keeper.sees_no_more("downloader_unreachable")
+        yield
+
+
+def _a_file_that_could_be_another(keeper: Keeper, site: Outside, disk: Path) -> None:
+    """A download that is complete, with two files for one episode: its keeper says which is which."""
+    order = {"name": "Boats", "url": f"{site.url}/feed/twice", "allows_private": True}
+    made = keeper.api.post("/subscriptions", json={**order, "new_series": "add", "start_with": "missing"})
+    assert made.status_code == 201, made.text
+    assert keeper.sees("files_unclear")["facts"]["count"] == 2
+    page = keeper.web.get(keeper.place_of("files_unclear")).text
+    assert "(Fireworks uncut)" in page
+    asked = re.findall(r'action="/downloads/questions/(\d+)/answer"', page)
+    first, other = sorted(set(asked), key=int)
+    answers: dict[str, dict[str, str]] = {
+        first: {"choice": "file", "kind": "episode", "season": "1", "episodes": "3"},
+        other: {"choice": "leave"},
+    }
+    for question, answer in answers.items():
+        assert keeper.web.post(f"/downloads/questions/{question}/answer", data=answer).status_code == 200
+    keeper.sees_no_more("files_unclear")
+    keeper.until(lambda: any(path.suffix == ".mkv" for path in disk.glob("Paper Boats*/**/*")))

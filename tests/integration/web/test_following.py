@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
+from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.identity.relink import Relinker, RelinkTask
 from kurabito.catalog.relinks.store import RelinkCause
 from kurabito.db import Connection
@@ -167,9 +168,9 @@ async def test_a_rule_is_tried_while_it_is_written_and_then_helps(site: Site, fe
 async def test_a_series_is_asked_about_followed_named_and_counted(site: Site, feeds: str) -> None:
     await follow(site, feeds + SEASON, NewSeries.ASK)
     page = await site.get("/series")
-    assert "No series yet" in page.text
+    assert "No shows yet" in page.text
     assert "12 episodes found" in page.text
-    cards = re.findall(r'id="series-(\d+)".*?card-title"><bdi>([^<]+)', page.text, re.DOTALL)
+    cards = re.findall(r'id="question-(\d+)".*?card-title"><bdi>([^<]+)', page.text, re.DOTALL)
     listed = {name: int(number) for number, name in cards}
     batch, gate = listed["Yoru no Kurabito"], listed["The Gatekeepers"]
     told = "Yoru no Kurabito · Episodes 1\N{EN DASH}12"
@@ -199,6 +200,60 @@ async def test_a_series_is_asked_about_followed_named_and_counted(site: Site, fe
     page = await site.post(f"/series/{batch}", **{**names, "episode_offset": "-1"}, aliases="")
     assert "This number cannot be used:" in page.text
     assert "Series not found" in (await site.get("/series/4711")).text
+
+
+async def test_the_wall_has_what_is_followed_or_in_a_library_and_several_are_followed_at_once(
+    site: Site, feeds: str
+) -> None:
+    await follow(site, feeds + SEASON)
+    catalog = Catalog(site.queue.database)
+    one, other, third, *_ = (series.id for series in (await catalog.series()).items)
+
+    def adopt(conn: Connection) -> None:
+        conn.run("UPDATE series SET state = 'ignored'")
+        conn.run(
+            "INSERT INTO library_roots (id, name, root_path, created_at, updated_at) VALUES (1, 'S', '/srv', :now, :now)"
+        )
+        conn.run(
+            "INSERT INTO library_files (id, library_id, relative_path, size_bytes, mtime_ns, created_at, updated_at) "
+            "VALUES (1, 1, 'S/01.mkv', 1, 1, :now, :now)"
+        )
+        conn.run(
+            "INSERT INTO episode_files (episode_id, file_id, created_at) "
+            "SELECT id, 1, :now FROM episodes WHERE series_id IN (:one, :other)",
+            {"one": one, "other": other},
+        )
+
+    await site.queue.database.write(adopt)
+
+    async def on_wall(**asked: str) -> dict[int, str]:
+        """The shows of a page, and what its cards say of following them."""
+        cards = re.findall(
+            r'id="series-(\d+)".*?card-state.*?data-tone="\w+">([^<]+)',
+            (await site.get("/series", **asked)).text,
+            re.DOTALL,
+        )
+        return {int(number): said for number, said in cards}
+
+    assert await on_wall() == {one: "Not followed", other: "Not followed"}
+    assert third in await on_wall(state="ignored")
+    assert one not in await on_wall(state="ignored")
+    page = await site.post(
+        "/series/wanted", series_id=[str(one), str(third)], wanted="missing", next="/series?order=title"
+    )
+    assert page.url.path == "/series"
+    assert await on_wall() == {one: "Followed", other: "Not followed", third: "Followed"}
+    assert await on_wall(followed="yes") == await on_wall(state="followed") == {one: "Followed", third: "Followed"}
+    assert await on_wall(followed="no") == {other: "Not followed"}
+    # All that a filter lists, whatever is ticked beside it.
+    await site.post("/series/wanted", listed="yes", followed="no", series_id=[str(one)], wanted="future")
+    wanted = await catalog.several([one, other, third])
+    assert [wanted[number].wanted for number in (one, other, third)] == ["missing", "future", "missing"]
+    # The button comes after the choice, and counts.
+    await site.post("/series/wanted", series_id=[str(one), str(third)], wanted=["all", "none"])
+    assert await on_wall() == {one: "Not followed", other: "Followed"}
+    assert (await site.post("/series/wanted", series_id=["4711"], wanted="all")).status_code == 404
+    assert (await site.post("/series/wanted", series_id=[str(one)], wanted="some")).status_code == 422
 
 
 async def test_specials_stand_apart_and_what_names_no_episode_comes_first(site: Site, feeds: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from pathlib import Path
 from string import Formatter
@@ -58,6 +58,7 @@ from kurabito.web.languages import Forms, catalogues, choose
 from kurabito.web.navigation import NAVIGATION
 from kurabito.web.preferences import THEMES
 from kurabito.web.reasons import key_of
+from kurabito.web.shows.wall import WallView
 from kurabito.web.words import Words
 
 TEMPLATES = Path(kurabito.web.__file__).parent / "templates"
@@ -168,7 +169,8 @@ def test_every_value_that_is_shown_has_a_message() -> None:
     wanted |= {f"plan.{word}_{mode}" for mode in DeleteMode for word in ("mode", "apply")}
     wanted |= {f"feed_health.{health}" for health in FeedHealth} | {f"episode.{state}" for state in EpisodeState}
     wanted |= {f"item.{word}" for word in (*RawStatus, *RawReason)} | {f"held.{reason}" for reason in HeldReason}
-    wanted |= {f"series.{word}{state}" for state in SeriesState for word in ("", "state_", "none_")}
+    wanted |= {f"series.{word}{state}" for state in SeriesState for word in ("", "state_")}
+    wanted |= {f"series.none_{view}" for view in WallView}
     wanted |= {f"follow.start_{start}" for start in StartWith} | {f"field.{name}" for name in (*ASKED, *RARELY_ASKED)}
     wanted |= {f"following.new_series_{choice}" for choice in NewSeries}
     wanted |= {f"kind.{kind}" for kind in ReleaseKind if kind not in (ReleaseKind.TV, ReleaseKind.UNKNOWN)}
@@ -309,3 +311,21 @@ def test_facts_are_escaped_and_commands_are_marked() -> None:
     english = catalogues()["en"]
     assert str(english.say("live.failed", problem="<b>&")) == "That did not work: &lt;b&gt;&amp;"
     assert "<code>kurabito user password</code>" in english.say("login.set_password")
+
+
+@pytest.mark.parametrize(
+    ("tag", "this_year", "other_year", "moment"),
+    [
+        ("en", "7 Oct", "31 Dec 2025", "7 Oct, 23:05:09 UTC"),
+        ("ja", "10月7日", "2025年12月31日", "10月7日 23:05:09 UTC"),
+        ("zh-Hans", "10月7日", "2025年12月31日", "10月7日 23:05:09 UTC"),
+        ("zh-Hant", "10月7日", "2025年12月31日", "10月7日 23:05:09 UTC"),
+    ],
+)
+def test_a_day_is_written_as_its_readers_do_and_as_machines_read_it(
+    tag: str, this_year: str, other_year: str, moment: str
+) -> None:
+    words = Words(catalogues()[tag], datetime(2026, 11, 1, tzinfo=UTC))
+    assert words.day(date(2026, 10, 7)) == f'<time datetime="2026-10-07">{this_year}</time>'
+    assert words.day(date(2025, 12, 31)) == f'<time datetime="2025-12-31">{other_year}</time>'
+    assert f">{moment}<" in words.moment(datetime(2026, 10, 7, 23, 5, 9, tzinfo=UTC))

@@ -17,7 +17,15 @@ from kurabito.catalog.identity.aliases import AliasSource
 from kurabito.catalog.identity.evidence import Clue
 from kurabito.catalog.links import Link
 from kurabito.catalog.series import Alias, Series
-from kurabito.catalog.states import EpisodeState, HeldReason, SeriesKind, SeriesOrder, SeriesState, SeriesWish
+from kurabito.catalog.states import (
+    EpisodeState,
+    HeldReason,
+    SeriesKind,
+    SeriesOrder,
+    SeriesShelf,
+    SeriesState,
+    SeriesWish,
+)
 from kurabito.feeds.raw_items import RawReason, RawStatus
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
@@ -246,6 +254,10 @@ def _series_routes(routes: Router, catalog: Catalog) -> None:
     @routes.get("/series", responses=documented(422))
     async def list_series(
         state: Annotated[SeriesState | None, Query(description="only series in this state")] = None,
+        shelf: Annotated[
+            SeriesShelf | None,
+            Query(description="only what is followed or in a library, in a library only, or neither and not followed"),
+        ] = None,
         kind: Annotated[SeriesKind | None, Query(description="only series of this kind")] = None,
         name: Annotated[
             str | None, Query(max_length=200, description="only series that have a name with this text in it")
@@ -261,6 +273,7 @@ def _series_routes(routes: Router, catalog: Catalog) -> None:
             limit=limit,
             cursor=cursor,
             state=state,
+            shelf=shelf,
             kind=kind,
             name=name,
             year=year,

@@ -105,14 +105,7 @@ def router(
 
 
 def _wishes(routes: Router, pages: Pages, catalog: Catalog) -> None:
-    """What is wanted of a series, or of all that are not followed, and where its files go."""
-
-    @routes.post("/series/wanted")
-    async def want_all(request: Request) -> Response:
-        asked = await fields_of(request)
-        wanted = one_of(SeriesWish, "wanted", asked.get("wanted", ""))
-        await catalog.want_not_followed(wanted, name=asked.get("name") or None)
-        return pages.go("/series")
+    """What is wanted of a series, and where its files go."""
 
     @routes.post("/series/{series_id}/wanted")
     async def want(request: Request, series_id: str) -> Response:

@@ -1,4 +1,7 @@
-"""*Shows*: the wall of posters, each with how much of it is there; what is new in feeds is asked about first."""
+"""*Shows*: the wall of posters, each with how much of it is there; what is new in feeds is asked about first.
+
+Several shows can be chosen on it, and followed or not followed any more together.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,20 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 from fastapi import Request, Response
 from starlette.datastructures import QueryParams
 
 from kurabito.catalog.catalog import Catalog
-from kurabito.catalog.states import EpisodeState, SeriesKind, SeriesOrder, SeriesState, SeriesWish
+from kurabito.catalog.series import SeriesFilter
+from kurabito.catalog.states import EpisodeState, SeriesKind, SeriesOrder, SeriesShelf, SeriesState, SeriesWish
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.library.service import LibraryService
 from kurabito.metadata import MetadataService
 from kurabito.site.routing import Router
-from kurabito.web.forms import id_of, one_of
+from kurabito.web.forms import Form, id_of, one_of
 from kurabito.web.pages import Pages
 from kurabito.web.shows.titles import shown_shows
 
@@ -26,15 +31,37 @@ _QUESTIONS: Final = 50
 _LONGEST_SEARCH: Final = 200
 _YEARS: Final = range(10_000)
 _QUARTERS: Final = {str(number): number for number in range(1, 5)}
-_LACKS: Final = {"yes": True, "no": False}
+_YES_OR_NO: Final = {"yes": True, "no": False}
 _HAD: Final = (EpisodeState.HAVE, EpisodeState.DOWNLOADED)
+
+
+class WallView(StrEnum):
+    """A part of the wall that has a tab of its own."""
+
+    COLLECTION = "collection"
+    """What is followed or in a library."""
+    ASKED = "asked"
+    IGNORED = "ignored"
+    """What is neither followed nor in a library."""
+
+
+# What a view lists, by whether only what is followed is asked for, or only what is not.
+_LISTED: Final[Mapping[tuple[WallView, bool | None], SeriesFilter]] = {
+    (WallView.COLLECTION, None): {"shelf": SeriesShelf.COLLECTION},
+    (WallView.COLLECTION, True): {"state": SeriesState.FOLLOWED},
+    (WallView.COLLECTION, False): {"shelf": SeriesShelf.LIBRARY_ONLY},
+    (WallView.ASKED, None): {"state": SeriesState.ASKED},
+    (WallView.IGNORED, None): {"shelf": SeriesShelf.NOT_FOLLOWED},
+}
 
 
 @dataclass(frozen=True, slots=True)
 class WallFilter:
     """Which shows are on the wall."""
 
-    state: SeriesState
+    view: WallView
+    followed: bool | None
+    """Whether only what is followed of a collection is listed, or only what is not."""
     name: str
     kind: SeriesKind | None
     year: int | None
@@ -46,26 +73,42 @@ class WallFilter:
     order: SeriesOrder
 
     @classmethod
-    def of(cls, asked: QueryParams) -> WallFilter:
+    def of(cls, asked: QueryParams | Mapping[str, str]) -> WallFilter:
+        # An address of before the collection had its own view.
+        is_old = asked.get("state") == SeriesState.FOLLOWED
+        view = WallView.COLLECTION if is_old else one_of(WallView, "state", asked.get("state") or WallView.COLLECTION)
         kind, year, library = (asked.get(name) or None for name in ("kind", "year", "library"))
         known_year = int(year) if year is not None and year.isdecimal() and int(year) in _YEARS else None
         return cls(
-            one_of(SeriesState, "state", asked.get("state") or SeriesState.FOLLOWED),
+            view,
+            _YES_OR_NO.get("yes" if is_old else asked.get("followed", "")) if view is WallView.COLLECTION else None,
             asked.get("name", "").strip()[:_LONGEST_SEARCH],
             None if kind is None else one_of(SeriesKind, "kind", kind),
             known_year,
             None if library is None else id_of(library),
             _QUARTERS.get(asked.get("season", "")),
-            _LACKS.get(asked.get("lacks", "")),
+            _YES_OR_NO.get(asked.get("lacks", "")),
             one_of(SeriesOrder, "order", asked.get("order") or SeriesOrder.NEWEST),
         )
 
     @property
     def is_narrow(self) -> bool:
-        """Whether some shows of the state are left out."""
-        return bool(self.name) or any(
-            one is not None for one in (self.kind, self.year, self.library_id, self.quarter, self.lacks)
-        )
+        """Whether some shows of the view are left out."""
+        narrowing = (self.followed, self.kind, self.year, self.library_id, self.quarter, self.lacks)
+        return bool(self.name) or any(one is not None for one in narrowing)
+
+    @property
+    def listed(self) -> SeriesFilter:
+        """The same as the catalog is asked for it."""
+        return {
+            **_LISTED[self.view, self.followed],
+            "name": self.name or None,
+            "kind": self.kind,
+            "year": self.year,
+            "library_id": self.library_id,
+            "quarter": self.quarter,
+            "lacks": self.lacks,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,22 +149,11 @@ def router(
     async def wall(request: Request) -> Response:
         asked, cursor = WallFilter.of(request.query_params), request.query_params.get("cursor")
         page, waiting = await asyncio.gather(
-            catalog.series(
-                state=asked.state,
-                limit=_POSTERS,
-                cursor=cursor,
-                name=asked.name or None,
-                kind=asked.kind,
-                year=asked.year,
-                library_id=asked.library_id,
-                quarter=asked.quarter,
-                lacks=asked.lacks,
-                order=asked.order,
-            ),
+            catalog.series(limit=_POSTERS, cursor=cursor, order=asked.order, **asked.listed),
             catalog.series(state=SeriesState.ASKED, limit=_QUESTIONS),
         )
-        # A reader who comes for what is followed is asked first about what is new.
-        asks_first = asked.state is SeriesState.FOLLOWED and cursor is None and not asked.is_narrow
+        # A reader who comes for the collection is asked first about what is new.
+        asks_first = asked.view is WallView.COLLECTION and cursor is None and not asked.is_narrow
         questions = waiting.items if asks_first else ()
         lang = pages.words(request).catalogue.tag
         shows, asked_about, counted = await asyncio.gather(
@@ -138,14 +170,25 @@ def router(
             progress=counted,
             extents={one: ShowExtent.of(counted.get(one, Counter())) for one in counted},
             asked=asked,
-            states=tuple(SeriesState),
+            filters=request.query_params,
+            views=tuple(WallView),
             waiting=len(waiting.items),
             more_waiting=waiting.next_cursor is not None,
             cursor=cursor,
             kinds=tuple(SeriesKind),
             orders=tuple(SeriesOrder),
             libraries=(await libraries.by_id()).values(),
-            wants=tuple(SeriesWish),
+            wishes=[wish for wish in SeriesWish if wish is not SeriesWish.NONE],
         )
+
+    @routes.post("/series/wanted")
+    async def want(request: Request) -> Response:
+        sent = await Form.sent(request)
+        wanted = one_of(SeriesWish, "wanted", sent.value("wanted"))
+        if sent.is_checked("listed"):
+            await catalog.want_listed(wanted, **WallFilter.of({name: sent.value(name) for name in sent.typed}).listed)
+        else:
+            await catalog.want([id_of(one) for one in sent.values("series_id")], wanted)
+        return pages.go(pages.addresses.within(sent.value("next") or "/series"))
 
     return routes

@@ -18,10 +18,26 @@ const say = (key, facts = {}) => words[key].replace(/\{(\w+)\}/g, (whole, name) 
 const UNITS = [["days", 86_400], ["hours", 3600], ["minutes", 60]];
 // The reader's own region writes dates in its own way, as far as it speaks the page's language.
 const region = navigator.languages.find((each) => each.split("-")[0] === language.split("-")[0]) ?? language;
-const exact = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "medium" });
-// A day is the same everywhere, so it is not moved to the reader's zone.
-const day = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeZone: "UTC" });
+const DAY = { month: "short", day: "numeric" };
+const TIME = { hour: "numeric", minute: "2-digit", second: "2-digit" };
 const A_DAY = "2000-01-01".length;
+
+// The year is said of other years only. A day is the same everywhere, so it is not moved to the reader's zone.
+function dated(time, moment) {
+  const isDay = time.dateTime.length === A_DAY;
+  const year = isDay ? moment.getUTCFullYear() : moment.getFullYear();
+  const said = year === new Date().getFullYear() ? {} : { year: "numeric" };
+  return form({ ...DAY, ...said, ...(isDay ? { timeZone: "UTC" } : TIME) }).format(moment);
+}
+
+// To make a form takes long, and a page has hundreds of moments.
+const forms = new Map();
+
+function form(options) {
+  const key = JSON.stringify(options);
+  if (!forms.has(key)) forms.set(key, new Intl.DateTimeFormat(region, options));
+  return forms.get(key);
+}
 
 function lasting(seconds) {
   const [unit, size] = UNITS.find(([unit, size]) => seconds >= (unit === "minutes" ? size : 2 * size)) ?? ["seconds", 1];
@@ -31,7 +47,7 @@ function lasting(seconds) {
 function tellTimes(root = document) {
   for (const time of root.querySelectorAll("time")) {
     const moment = new Date(time.dateTime);
-    const local = (time.dateTime.length === A_DAY ? day : exact).format(moment);
+    const local = dated(time, moment);
     if (time.dataset.relative === undefined) {
       setText(time, local);
       continue;
@@ -250,6 +266,7 @@ function sizeOf(bytes) {
 }
 
 function addUp() {
+  countChosen();
   for (const form of document.querySelectorAll("[data-sum]")) {
     const place = form.querySelector("[data-sum-of]");
     if (!place) continue;
@@ -261,7 +278,18 @@ function addUp() {
   }
 }
 
+// So does a form whose boxes lie outside of it.
+function countChosen() {
+  for (const place of document.querySelectorAll("[data-chosen]")) {
+    const boxes = document.querySelectorAll(`[form="${place.dataset.chosen}"][value]:not([value="yes"]):checked`);
+    setText(place, String(boxes.length));
+    place.parentElement.hidden = false;
+  }
+}
+
 document.addEventListener("change", addUp);
+// The boxes are as they were only after the event.
+document.addEventListener("reset", () => setTimeout(addUp));
 addUp();
 
 // One confirmation is open at a time, and Escape closes it.
