@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import signal
 import subprocess
@@ -93,7 +94,7 @@ async def test_a_task_runs_again_within_two_seconds_of_its_workers_death_under_a
         await fleet.until("ready", count=2)
         killed = time.time_ns()
         # Its pid as it wrote it: the supervisor started it, and finds out by reaping it.
-        _kill_pid(first.pid)
+        os.kill(first.pid, signal.SIGKILL)
         again = await fleet.until("start", task=str(held.id), count=2)
         assert again.at - killed < 2e9
         assert again.worker != first.worker
@@ -123,10 +124,6 @@ async def test_a_worker_in_another_pid_namespace_is_left_alone_while_it_lives_an
     (fleet.folder / "gate-2").touch()
     assert (await queue.wait(held.id, timeout=20)).result == second
     fleet.leave()
-
-
-def _kill_pid(pid: int) -> None:
-    subprocess.run(["kill", "-KILL", str(pid)], check=True)
 
 
 async def _look_around(queue: Queue, worker: str) -> None:

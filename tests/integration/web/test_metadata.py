@@ -79,8 +79,8 @@ async def test_a_season_comes_from_the_imported_index(illustrated: Site, service
     page = await illustrated.get("/calendar", year="2021", month="10")
     seen = await illustrated.read("/calendar", year="2021", month="10")
     assert "Autumn 2021" in seen
-    assert "Friday T The Town of White Walls OVA 2021-11-12" in seen
-    assert "Saturday S Song of the Clay Wall Web series 2021-10-09" in seen
+    assert "Friday T The Town of White Walls OVA 12 Nov 2021" in seen
+    assert "Saturday S Song of the Clay Wall Web series 9 Oct 2021" in seen
     assert page.text.count("poster-none") == 3
     assert "Summer 2021 Winter 2022" in seen
     assert "/calendar?year=2022&amp;month=1" in page.text

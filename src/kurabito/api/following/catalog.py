@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Self
 
 from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -32,7 +32,6 @@ from kurabito.site.errors import WITH_BODY, documented
 from kurabito.site.routing import Router
 from kurabito.titles import ReleaseKind
 
-_LARGEST_COUNT: Final = 100_000
 SeriesId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the series' id")]
 Id = Annotated[int, Query(ge=1, le=BIGGEST_ID)]
 GivenId = Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
@@ -40,7 +39,7 @@ EpisodeCursor = Annotated[
     str,
     Query(pattern=rf"^({'|'.join(ReleaseKind)})-[0-9]{{1,6}}(\.[0-9]{{1,6}})?$", description=PAGE_BEFORE),
 ]
-Count = Annotated[int, Field(ge=0, le=_LARGEST_COUNT), WHOLE]
+Count = Annotated[int, Field(ge=0, le=100_000), WHOLE]
 
 
 class RawItemAnswer(BaseModel):

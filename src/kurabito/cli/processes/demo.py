@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
 
 from kurabito.cli.processes.loading import begin_loading, end_loading
+
+_SETTINGS: Final[dict[str, Any]] = {
+    "host": "127.0.0.1",
+    "allow_delete": True,
+    # The seeder is on this machine; no other peer has to know of it.
+    "torrent_interface": "127.0.0.1",
+    "torrent_dht": False,
+    "download_poll_interval": 2.0,
+    # The page tells of the tasks that fail, and they are meant to.
+    "log_level": "error",
+}
 
 
 def demo(
@@ -25,7 +36,6 @@ def demo(
         kurabito demo --port 9000 --keep
     """
     begin_loading()
-
     import asyncio
     import json
     import shutil
@@ -51,20 +61,8 @@ def demo(
 
     stage = Demo(library, folder / "swarm")
     try:
-        chosen = settings.load(
-            state=state,
-            database=f"sqlite:///{state / 'kurabito.db'}",
-            allow_delete=True,
-            host="127.0.0.1",
-            port=port,
-            # The seeder is on this machine; no other peer has to know of it.
-            torrent_interface="127.0.0.1",
-            torrent_dht=False,
-            download_poll_interval=2.0,
-            # The page tells of the tasks that fail, and they are meant to.
-            log_level="error",
-            **stage.settings,
-        )
+        database = f"sqlite:///{state / 'kurabito.db'}"
+        chosen = settings.load(state=state, database=database, port=port, **_SETTINGS, **stage.settings)
         logs.configure(format=chosen.log_format, level=chosen.log_level)
         asyncio.run(serve.serve(chosen, on_listening=say, stage=stage))
     finally:

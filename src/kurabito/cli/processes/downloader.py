@@ -54,7 +54,6 @@ def downloader(
         kurabito downloader --client embedded --host 192.0.2.7 --core http://192.0.2.1:8484
     """
     begin_loading()
-
     import asyncio
     import os
 
