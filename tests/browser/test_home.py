@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import TYPE_CHECKING, Any
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Fit, NewPage, Picture, Screen, Stage, Visit
@@ -34,6 +35,10 @@ SHIFT = (
     "new Promise((done) => new PerformanceObserver((list) => done(list.getEntries().reduce((sum, it) => sum + it.value, 0)))"
     ".observe({ type: 'layout-shift', buffered: true }) || setTimeout(() => done(0), 300))"
 )
+PAINTED = (
+    "new Promise((done) => new PerformanceObserver((list) => list.getEntriesByName('first-contentful-paint').length && done())"
+    ".observe({ type: 'paint', buffered: true }))"
+)
 # Below the bar at the top and above 300 px: a phone shows the first row without a touch.
 FIRST_ROW = 300
 
@@ -48,6 +53,23 @@ def _shows(conn: Connection) -> None:
         conn.run(SERIES, of)
         conn.run(ALIAS, {**of, "folded": f"thelantern{number:03}"})
         conn.run(EPISODE, {"id": number, "number": 1, "state": "have" if number % 2 else "wanted"})
+
+
+async def test_a_font_that_comes_late_does_not_move_the_page(page: Page, stage: Stage) -> None:
+    may_come = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await may_come.wait()
+        await route.continue_()
+
+    await page.route("**/*.woff2*", hold)
+    await page.goto(await stage.link(), wait_until="commit")
+    await expect(page.locator(".first-steps li").first).to_be_visible()
+    # Painted in the reader's own font before ours is there.
+    await page.evaluate(PAINTED)
+    may_come.set()
+    await page.evaluate("document.fonts.ready.then(() => null)")
+    assert await page.evaluate(SHIFT) == 0
 
 
 async def test_trouble_comes_to_the_first_page_and_stays_hidden_until_it_changes(
