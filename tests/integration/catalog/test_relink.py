@@ -22,7 +22,7 @@ from kurabito.catalog.identity import relink
 from kurabito.catalog.identity.offsets import missing_offset
 from kurabito.catalog.identity.relink import RELINK, Relinker, RelinkTask
 from kurabito.catalog.relinks import sources, store
-from kurabito.catalog.relinks.judge import ProcessJudge, ThreadJudge
+from kurabito.catalog.relinks.judge import JudgeProcesses, ThreadJudge
 from kurabito.catalog.relinks.mover import LinkMover
 from kurabito.catalog.relinks.scope import LinkRange, RulePatterns
 from kurabito.catalog.relinks.store import RelinkCause
@@ -109,22 +109,22 @@ async def test_processes_judge_many_links(
 
 
 async def test_a_judge_that_is_killed_fails_the_run_with_a_reason(url: str, desk: Desk) -> None:
-    judge = ProcessJudge(url)
+    processes = JudgeProcesses(url, 1)
+    (judge,) = processes.judges
     assert (await judge.judge(LinkRange(tuple(range(10))))).read == 0
-    assert judge._process.pid is not None
-    os.kill(judge._process.pid, signal.SIGKILL)
+    os.kill(processes.first_pid, signal.SIGKILL)
     with pytest.raises(RelinkFailed, match="ended in the middle"):
         await judge.judge(LinkRange(tuple(range(10))))
-    judge.end()
+    processes.end()
 
 
 async def test_a_judge_gives_way_before_it_loads_what_it_judges_by(url: str, desk: Desk) -> None:
-    judge = ProcessJudge(url)
+    processes = JudgeProcesses(url, 1)
+    (judge,) = processes.judges
     await judge.judge(LinkRange(tuple(range(10))))
-    pid = judge._process.pid
-    assert pid is not None
+    pid = processes.first_pid
     assert os.getpriority(os.PRIO_PROCESS, pid) == min(os.getpriority(os.PRIO_PROCESS, 0) + 10, 19)
-    judge.end()
+    processes.end()
     # All that is loaded before that is a small module; loading the rest takes most of a second.
     code = "import sys, kurabito.catalog.relinks.judge_process; print('kurabito.titles' in sys.modules)"
     loaded = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", code], capture_output=True, check=True)
@@ -132,14 +132,37 @@ async def test_a_judge_gives_way_before_it_loads_what_it_judges_by(url: str, des
 
 
 async def test_a_judge_is_ended_in_the_middle_of_its_work(url: str, desk: Desk) -> None:
-    judge = ProcessJudge(url)
-    assert judge._process.pid is not None
-    os.kill(judge._process.pid, signal.SIGSTOP)
+    processes = JudgeProcesses(url, 1)
+    (judge,) = processes.judges
+    os.kill(processes.first_pid, signal.SIGSTOP)
     asked = asyncio.create_task(judge.judge(LinkRange(tuple(range(10)))))
     await asyncio.sleep(0)
-    judge.end()
+    processes.end()
     with pytest.raises(RelinkFailed):
         await asked
+
+
+async def test_judges_that_one_process_loaded_work_side_by_side_and_end_together(url: str, desk: Desk) -> None:
+    processes = JudgeProcesses(url, 3)
+    nothing = LinkRange(tuple(range(10)))
+    assert [(await judge.judge(nothing)).read for judge in processes.judges] == [0, 0, 0]
+    os.killpg(processes.first_pid, 0)
+    processes.end()
+    with pytest.raises(ProcessLookupError):
+        os.killpg(processes.first_pid, 0)
+
+
+async def test_a_judge_that_is_killed_does_not_keep_the_one_who_asks_waiting_for_its_copies(
+    url: str, desk: Desk
+) -> None:
+    processes = JudgeProcesses(url, 2)
+    nothing = LinkRange(tuple(range(10)))
+    first, copy = processes.judges
+    assert [(await judge.judge(nothing)).read for judge in (first, copy)] == [0, 0]
+    os.kill(processes.first_pid, signal.SIGKILL)
+    with pytest.raises(RelinkFailed, match="ended in the middle"):
+        await first.judge(nothing)
+    processes.end()
 
 
 async def test_a_link_that_changed_since_it_was_judged_stays(desk: Desk) -> None:

@@ -37,8 +37,8 @@ KEEP: Final = "catalog.relink_if_due"
 _LOOKED_AT_EVERY: Final = 300.0
 _RANGE: Final = 10_000
 _AT_ONCE: Final = 25
-_AHEAD: Final = 2
-"""Ranges that may be judged before their links are moved."""
+_AHEAD: Final = 8
+"""Ranges that may be judged before their links are moved: where one has all of the moves, the judges go on."""
 
 Wake = Callable[["RelinkTask"], Awaitable[object]]
 """Has links read again; what a change of rules or series calls."""
@@ -167,8 +167,7 @@ class Relinker:
         done.read += judged.read
         # A transaction is short and does not wait for the disk, so that others wait little. What a power cut undoes is moved
         # again: the end of the run is durable, and with it all that was before.
-        for start in range(0, len(judged.moves), _AT_ONCE):
-            some = judged.moves[start : start + _AT_ONCE]
+        for some in mover.slices(judged.moves):
             done.add(await self._database.write(partial(mover.move, moves=some), durable=False))
 
     async def confirm(self) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
+import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -64,17 +65,10 @@ class ThreadJudge:
 
 
 class ProcessJudge:
-    """Judges in a process of its own, which ends with this one."""
+    """Judges in another process, which is asked through a pipe."""
 
-    def __init__(self, url: str) -> None:
-        # Not a fork of this process, whose threads it would lack.
-        context = multiprocessing.get_context("forkserver")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(
-            target=judge_process.main, args=(theirs, url), name="kurabito-relink", daemon=True
-        )
-        self._process.start()
-        theirs.close()
+    def __init__(self, pipe: Pipe[Any, Any]) -> None:
+        self._pipe = pipe
 
     async def judge(self, links: LinkRange) -> JudgedLinks:
         """Raises RelinkFailed when the process could not, or ended in the middle of it."""
@@ -92,11 +86,44 @@ class ProcessJudge:
             raise RelinkFailed(f"{len(links.ids):,} links could not be read again: {said}")
         return said
 
-    def end(self) -> None:
-        """End the process, also in the middle of its work: it only reads."""
-        self._process.kill()
-        self._process.join(_ENDING_TAKES)
+    def close(self) -> None:
+        """Ask for nothing more; its process ends then."""
         self._pipe.close()
+
+
+class JudgeProcesses:
+    """Processes that judge, and end with this one: the first loads what they judge by, and the others are copies of it."""
+
+    def __init__(self, url: str, count: int) -> None:
+        # Not a fork of this process, whose threads it would lack.
+        context = multiprocessing.get_context("forkserver")
+        pipes = [context.Pipe() for _ in range(count)]
+        self.judges = [ProcessJudge(ours) for ours, _ in pipes]
+        self._process = context.Process(
+            target=judge_process.main, args=([theirs for _, theirs in pipes], url), name="kurabito-relink", daemon=True
+        )
+        self._process.start()
+        for _, theirs in pipes:
+            theirs.close()
+
+    @property
+    def first_pid(self) -> int:
+        """Of the first of them."""
+        assert self._process.pid is not None, "it was started"
+        return self._process.pid
+
+    def end(self) -> None:
+        """End them, also in the middle of their work: they only read."""
+        self._process.terminate()
+        self._process.join(_ENDING_TAKES)
+        if self._process.exitcode is None:
+            # Before it has a group of its own it has no copies either.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.first_pid, signal.SIGKILL)
+            self._process.kill()
+            self._process.join(_ENDING_TAKES)
+        for judge in self.judges:
+            judge.close()
 
 
 @asynccontextmanager
@@ -105,12 +132,11 @@ async def open_judges(database: Database, url: str | None, ranges: int) -> Async
     if url is None or ranges == 1:
         yield [ThreadJudge(database)]
         return
-    judges = await asyncio.to_thread(lambda: [ProcessJudge(url) for _ in range(min(ranges, _cores()))])
+    processes = await asyncio.to_thread(JudgeProcesses, url, min(ranges, _cores()))
     try:
-        yield judges
+        yield processes.judges
     finally:
-        for judge in judges:
-            await asyncio.to_thread(judge.end)
+        await asyncio.to_thread(processes.end)
 
 
 def _cores() -> int:

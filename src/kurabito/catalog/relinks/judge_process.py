@@ -1,20 +1,47 @@
-"""The process of a judge. It gives way to others before it loads what it judges by: that takes longer than all else of its start."""
+"""The processes of judges. They give way to others before they load what they judge by: that takes longer than all else of their start."""
 
 from __future__ import annotations
 
 import gc
 import os
+import signal
+from collections.abc import Sequence
 from multiprocessing.connection import Connection as Pipe
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 _NICE: Final = 10
 
 
-def main(pipe: Pipe[Any, Any], url: str) -> None:
-    """Judge what is asked for through a pipe, until it ends."""
+def main(pipes: Sequence[Pipe[Any, Any]], url: str) -> None:
+    """Judge what is asked for through some pipes until they end, a process for each."""
+    # They are ended together.
+    os.setpgid(0, 0)
     os.nice(_NICE)
     # Of many titles nothing refers to itself, and to look for that took a tenth of the time; the process ends with its task.
     gc.disable()
     from kurabito.catalog.relinks.judge import answer
 
-    answer(pipe, url)
+    own, copies = pipes[0], list[int]()
+    for pipe in pipes[1:]:
+        # Loaded once for all of them. There is one thread so far, and the database is not open yet.
+        if (copy := os.fork()) == 0:
+            own, copies = pipe, []
+            break
+        copies.append(copy)
+    for pipe in pipes:
+        # A pipe ends for the one who asks when no process has its other end.
+        if pipe is not own:
+            pipe.close()
+    if copies:
+        signal.signal(signal.SIGTERM, lambda *_: _end(copies))
+    answer(own, url)
+    _end(copies)
+
+
+def _end(copies: Sequence[int]) -> NoReturn:
+    """End this process and those that it made: waited for, so that no process has to be that did not start them."""
+    for copy in copies:
+        os.kill(copy, signal.SIGKILL)
+    for copy in copies:
+        os.waitpid(copy, 0)
+    os._exit(0)

@@ -29,6 +29,15 @@ FROM {given} CROSS JOIN anime_links AS link WHERE link.release_key = given.value
 SELECT series.id, series.state FROM {given} CROSS JOIN series
 WHERE series.id = CAST(given.value ->> 0 AS bigint) AND series.merged_into IS NULL;
 
+-- name: move
+-- Links that were just read in this transaction. Why one is held may have been changed beside it.
+UPDATE anime_links
+SET series_id = CAST(given.value ->> 'series_id' AS bigint), episode_id = CAST(given.value ->> 'episode_id' AS bigint),
+    held_reason = CASE WHEN held_reason = given.value ->> 'held_before'
+                           OR (held_reason IS NULL AND given.value ->> 'held_before' IS NULL)
+                       THEN given.value ->> 'held_reason' ELSE held_reason END
+FROM {given} WHERE anime_links.id = CAST(given.value ->> 'id' AS bigint);
+
 -- name: waiting
 -- What was read again and waits to be confirmed.
 SELECT id FROM anime_links WHERE held_reason = 'read_again' ORDER BY id;

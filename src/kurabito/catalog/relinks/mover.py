@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.corrections.changes import RowChanges
 from kurabito.catalog.corrections.files import carry_files_of_links
@@ -20,6 +21,10 @@ from kurabito.catalog.relinks.links import LINK, SQL
 from kurabito.catalog.relinks.places import LinkMove
 from kurabito.catalog.states import HELD_BY_SERIES, HeldReason, SeriesState
 from kurabito.db import Connection
+
+_AT_ONCE: Final = 25
+"""Links of one transaction, which others wait for."""
+_NEW_AT_ONCE: Final = 3
 
 
 class Moved(NamedTuple):
@@ -47,19 +52,33 @@ class LinkMover:
         self._made: dict[str, int | None] = {}
         """The series of readings that had none; None where they are asked about."""
 
+    def slices(self, moves: Sequence[LinkMove]) -> Iterator[Sequence[LinkMove]]:
+        """The moves of one transaction after the other: to make a series takes as long as to move many links."""
+        some: list[LinkMove] = []
+        new: set[str] = set()
+        for move in moves:
+            if move.new is not None and move.new.key not in self._made:
+                new.add(move.new.key)
+            some.append(move)
+            if len(some) == _AT_ONCE or len(new) == _NEW_AT_ONCE:
+                yield some
+                some, new = [], set()
+        if some:
+            yield some
+
     def move(self, conn: Connection, moves: Sequence[LinkMove]) -> Moved:
         """Move some links."""
         lock_catalog(conn)
         going = self._going(conn, _standing(conn, moves))
-        changes = RowChanges(conn)
-        links = [(one.link, one) for one in going]
-        changes.column("anime_links", "series_id", ((link.id, link.series_id, one.key[0]) for link, one in links))
-        changes.column("anime_links", "episode_id", ((link.id, link.episode_id, one.episode_id) for link, one in links))
-        changes.column("anime_links", "held_reason", ((link.id, link.held_reason, one.held) for link, one in links))
-        carry_files_of_links(conn, changes, ((link.id, link.episode_id, one.episode_id) for link, one in links))
-        store.note_moved(conn, self._run, map(_as_moved, going))
-        if self._sink is not None and going:
-            self._sink.restate(conn, changes.episodes())
+        if going:
+            conn.run(SQL.move, {"rows": json.dumps([_as_written(one) for one in going])})
+            # Only what was downloaded has files.
+            taken = ((one.link.id, one.link.episode_id, one.episode_id) for one in going if one.link.is_taken)
+            carry_files_of_links(conn, RowChanges(conn), taken)
+            store.note_moved(conn, self._run, map(_as_moved, going))
+            if self._sink is not None:
+                both = (episode for one in going for episode in (one.link.episode_id, one.episode_id))
+                self._sink.restate(conn, {episode for episode in both if episode is not None})
         return Moved(len(going), sum(one.held is HeldReason.READ_AGAIN for one in going))
 
     def _going(self, conn: Connection, standing: Sequence[tuple[Any, LinkMove]]) -> list[_Going]:
@@ -83,8 +102,8 @@ class LinkMover:
 
     def _make_new(self, conn: Connection, readings: Mapping[str, Reading]) -> None:
         """Make the series of readings that had none, once for all of their links; a keeper may have removed one since."""
-        made = given(one for key in readings if (one := self._made.get(key)) is not None)
-        there = {None, *(series_id for series_id, _ in conn.all(SQL.states, made))}
+        made = [one for key in readings if (one := self._made.get(key)) is not None]
+        there = {None, *(series_id for series_id, _ in (conn.all(SQL.states, given(made)) if made else ()))}
         for key, reading in readings.items():
             if key not in self._made or self._made[key] not in there:
                 self._made[key] = _find_or_make(conn, reading)
@@ -127,6 +146,16 @@ def _make(conn: Connection, reading: Reading) -> int:
 
 def _key_of(link: Any) -> EpisodeKey | None:
     return None if link.episode_id is None else (link.series_id, link.kind, float(link.number))
+
+
+def _as_written(one: _Going) -> dict[str, Any]:
+    return {
+        "id": one.link.id,
+        "series_id": one.key[0],
+        "episode_id": one.episode_id,
+        "held_before": one.link.held_reason,
+        "held_reason": one.held,
+    }
 
 
 def _as_moved(one: _Going) -> dict[str, Any]:
