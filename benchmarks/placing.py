@@ -42,15 +42,28 @@ def run(options: Options) -> Outcome:
         _make_large(folder / "large", size)
         links = interleave(
             [
-                Side("kurabito", "up to 128 files in a transaction", lambda: link_ours(folder), ours=True),
-                Side("2x cp -al + commits", "two commits for each file", lambda: link_theirs(folder, files)),
+                Side(
+                    "kurabito",
+                    "up to 256 files in a transaction, every folder synced",
+                    lambda: link_ours(folder),
+                    ours=True,
+                ),
+                Side(
+                    "2x cp -al + commits",
+                    "two commits for each file, one of them durable; the links of cp are not synced",
+                    lambda: link_theirs(folder, files),
+                ),
             ],
             options,
         )
         copies = interleave(
             [
                 Side("kurabito", "hashed with BLAKE3 on the way", lambda: copy_ours(folder), ours=True),
-                Side("cp", "--reflink=never, then sync", lambda: copy_theirs(folder)),
+                Side(
+                    "cp",
+                    "--reflink=never, then sync of the file and its folder; ours also commits three times",
+                    lambda: copy_theirs(folder),
+                ),
             ],
             options,
         )
@@ -96,7 +109,7 @@ def copy_theirs(folder: Path) -> Mapping[str, float]:
         os.sync()
         began = time.perf_counter()
         subprocess.run(["cp", "--reflink=never", str(source), str(target)], check=True)
-        subprocess.run(["sync", str(target)], check=True)
+        subprocess.run(["sync", str(target), str(scratch)], check=True)
         seconds = time.perf_counter() - began
     return {COPIED: source.stat().st_size / seconds / 1e9}
 

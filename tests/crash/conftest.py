@@ -22,7 +22,8 @@ import psycopg
 import pytest
 from tests.support.waiting import PATIENCE
 
-from kurabito.runtime import Queue, open_queue
+from kurabito.runtime import open_queue
+from kurabito.runtime.sql.queue import SqlQueue
 
 PROGRAM = Path(__file__).with_name("worker_program.py")
 
@@ -187,8 +188,10 @@ def _is_free(url: str) -> bool:
 
 
 @pytest.fixture
-async def queue(url: str) -> AsyncIterator[Queue]:
+async def queue(url: str) -> AsyncIterator[SqlQueue]:
+    """A queue on the clock of the machine, as the processes have it that are killed."""
     async with open_queue(url) as queue:
+        assert isinstance(queue, SqlQueue)
         yield queue
 
 

@@ -71,7 +71,7 @@ def die_between(moment: int) -> None:
     LeasedRow.write = watched(LeasedRow.write)  # type: ignore[method-assign]
     LeasedRow.settle = watched(LeasedRow.settle)  # type: ignore[method-assign]
     copies.write_all = watched(copies.write_all)
-    copies._BLOCK = 4096  # type: ignore[misc]
+    copies._BLOCK = copies._CHUNK = 4096  # type: ignore[misc]
     sys.addaudithook(lambda event, _: pass_by() if event in TOUCHES else None)
 
 

@@ -57,7 +57,7 @@ def work(url: str, moment: int, *, named: bool, apart: bool) -> None:
     LeasedRow.write = before_and_after(LeasedRow.write, pass_by)  # type: ignore[method-assign]
     LeasedRow.settle = before_and_after(LeasedRow.settle, pass_by)  # type: ignore[method-assign]
     copies.write_all = before_and_after(copies.write_all, pass_by)
-    copies._BLOCK = BLOCK  # type: ignore[misc]
+    copies._BLOCK = copies._CHUNK = BLOCK  # type: ignore[misc]
     if named:
         staged_file._UNNAMED = 0  # type: ignore[misc]
     if apart:

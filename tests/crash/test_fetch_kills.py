@@ -12,7 +12,7 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,8 @@ from typing import Any
 import pytest
 from tests.support.waiting import PATIENCE
 
-from kurabito.db.migrate import PRODUCT, migrate
 from kurabito.feeds.service import Subscriptions
 from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
-from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 
 PROGRAM = Path(__file__).with_name("fetch_program.py")
@@ -87,14 +85,6 @@ async def start(program: subprocess.Popen[str]) -> int:
     program.stdin.write("\n")
     program.stdin.flush()
     return int(await asyncio.to_thread(program.stdout.readline))
-
-
-@pytest.fixture
-async def queue(request: pytest.FixtureRequest, url: str) -> AsyncIterator[SqlQueue]:
-    async with open_queue(url) as queue:
-        assert isinstance(queue, SqlQueue)
-        migrate(queue.database, PRODUCT)
-        yield queue
 
 
 @pytest.mark.parametrize("seed", [5])

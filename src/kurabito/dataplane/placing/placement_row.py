@@ -12,7 +12,6 @@ from kurabito.dataplane.leasing.leased_row import LeasedRow
 from kurabito.dataplane.removal.file_refs import FileStamp
 from kurabito.db import Connection, leases
 from kurabito.db.leases import Columns, Given
-from kurabito.db.port import Row
 from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.leased.placements import (
@@ -39,6 +38,16 @@ class MoreRow:
     id: int
     owner: str
     values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class MoreWanted:
+    """Which placements are claimed to be done together."""
+
+    only: str
+    """The condition on them, in SQL."""
+    params: Mapping[str, Any]
+    most: int
 
 
 class LeasedPlacement(LeasedRow):
@@ -77,15 +86,9 @@ class LeasedPlacement(LeasedRow):
         self._intent = (method.value, *_identity(seen), content_hash)
         self.write(lambda _: None, durable=durable)
 
-    def claim_more(self, only: str, params: Mapping[str, Any], most: int) -> list[MoreRow]:
+    def claim_more(self, wanted: MoreWanted) -> list[MoreRow]:
         """Claim more placements, which are done at once: no thread keeps their leases."""
-        owner = leases.new_owner(self.owner.partition("#")[0])
-
-        def claim(conn: Connection) -> list[Row]:
-            return leases.claim(conn, self._spec, owner, lease=self._lease, limit=most, only=only, params=params)
-
-        found = [dict(zip(self._spec.returns, row, strict=True)) for row in self._database.write_blocking(claim)]
-        return [MoreRow(values["id"], owner, values) for values in found]
+        return self._database.write_blocking(lambda conn: self._claim_more(conn, wanted))
 
     def intend_more(self, intents: Mapping[MoreRow, tuple[PlacedBy, FileStamp]]) -> set[MoreRow]:
         """Write down which files are about to get their final names; those whose rows are still ours."""
@@ -105,20 +108,34 @@ class LeasedPlacement(LeasedRow):
         rows: Sequence[MoreRow],
         placed: Mapping[MoreRow, tuple[PlacedBy, FileStamp]],
         record: Callable[[Connection, set[MoreRow]], None],
-    ) -> None:
-        """Write down which files are in their place, and give the other rows back, to be done in their turn."""
+        wanted: MoreWanted | None,
+    ) -> list[MoreRow]:
+        """Write down which files are in their place, and give the other rows back, to be done in their turn.
+
+        In the same transaction more are claimed; none when rows were given back, which would be claimed again.
+        """
         done = FilingStatus.COMPLETED.value, None, None, None
         ended = [
             (row.id, row.owner, *done, method.value, *_identity(seen), None) for row, (method, seen) in placed.items()
         ]
 
-        def write(conn: Connection) -> None:
+        def write(conn: Connection) -> list[MoreRow]:
             lost = leases.finish(conn, self._spec, FINISH, ended, given=FINISH_VALUES, columns=FINISH_COLUMNS)
             gone = {key for key, _ in lost}
             record(conn, {row for row in placed if row.id not in gone})
-            leases.release(conn, self._spec, [(row.id, row.owner) for row in rows if row not in placed])
+            left = [(row.id, row.owner) for row in rows if row not in placed]
+            leases.release(conn, self._spec, left)
+            return [] if left or wanted is None else self._claim_more(conn, wanted)
 
-        self._database.write_blocking(write)
+        return self._database.write_blocking(write)
+
+    def _claim_more(self, conn: Connection, wanted: MoreWanted) -> list[MoreRow]:
+        owner = leases.new_owner(self.owner.partition("#")[0])
+        found = leases.claim(
+            conn, self._spec, owner, lease=self._lease, limit=wanted.most, only=wanted.only, params=wanted.params
+        )
+        rows = [dict(zip(self._spec.returns, row, strict=True)) for row in found]
+        return [MoreRow(values["id"], owner, values) for values in rows]
 
     def begun(self, seen: FileStamp) -> PlacedBy | None:
         """How an earlier owner brought this very file into its place; None when it did not."""

@@ -26,7 +26,7 @@ from kurabito.protocol.error_codes import ErrorCode
 _UNNAMED: Final = getattr(os, "O_TMPFILE", 0)
 _NO_UNNAMED: Final = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT, errno.ENOSYS})
 _NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_OPEN_FILES: Final = Path("/proc/self/fd")
+_OPEN_FILES: Final = "/proc/self/fd"
 _PART: Final = re.compile(r"\.kurabito-(\d+)-[0-9a-f]{16}\.part(\.[0-9a-f]{16})?")
 
 
@@ -68,7 +68,7 @@ def stage(target: FileRef, placement_id: int) -> Iterator[StagedFile]:
 
 def link_open(fd: int, target: FileRef) -> None:
     """Give an open file another name, the very one that was looked at and whatever lies at its path now."""
-    os.link(_OPEN_FILES / str(fd), target.name, dst_dir_fd=target.folder, follow_symlinks=True)
+    os.link(f"{_OPEN_FILES}/{fd}", target.name, dst_dir_fd=target.folder, follow_symlinks=True)
 
 
 def link(source: FileRef, target: FileRef) -> None:
@@ -87,7 +87,7 @@ def link(source: FileRef, target: FileRef) -> None:
 
 def can_link_open() -> bool:
     """Whether an open file can be given a name."""
-    return _OPEN_FILES.exists()
+    return Path(_OPEN_FILES).exists()
 
 
 def remove_leftovers(beside: FileRef, abandoned: Callable[[set[int]], set[int]]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,9 +10,18 @@ from typing import Final
 from kurabito.dataplane.files.walk import signed
 from kurabito.dataplane.removal.file_refs import FileStamp
 from kurabito.db import Connection, Queries
+from kurabito.db.rows import Column
 from kurabito.protocol.enums import HashAlgorithm, HashPolicy
 
 _SQL: Final = Queries("kurabito.dataplane.placing", "store.sql")
+_COLUMNS: Final = (
+    ("relative_path", "text"),
+    ("size_bytes", "bigint"),
+    ("mtime_ns", "bigint"),
+    ("inode", "bigint"),
+    ("device", "bigint"),
+    ("needs_hash", "integer"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +87,25 @@ def enter(conn: Connection, library: TargetLibrary, path: str, seen: FileStamp, 
         "hashed_at": conn.now() if is_hashed else None,
     }
     conn.run(_SQL.enter, {**where, **what, **content})
+
+
+def enter_many(conn: Connection, library: TargetLibrary, files: Mapping[str, FileStamp]) -> None:
+    """Have files known that came into their place and were not read, by their paths."""
+    listed = {"library_id": library.id, "paths": list(files)}
+    known = {path for (path,) in conn.all(_SQL.known_paths, listed)} if files else set()
+    for path in known:
+        enter(conn, library, path, files[path], None)
+    new = [(path, seen) for path, seen in files.items() if path not in known]
+    if not new:
+        return
+    is_hashed = library.hash_policy is HashPolicy.ALL
+    rows = [
+        (path, seen.size, seen.mtime_ns, signed(seen.inode), signed(seen.device), int(is_hashed and seen.size > 0))
+        for path, seen in new
+    ]
+    columns = zip(_COLUMNS, zip(*rows, strict=True), strict=True)
+    listing = [Column(name, kind, values) for (name, kind), values in columns]
+    conn.run_rows(_SQL.enter_many, listing, {"library_id": library.id})
 
 
 def rename(conn: Connection, library_id: int, source: str, path: str) -> bool:

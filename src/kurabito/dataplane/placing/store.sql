@@ -27,6 +27,16 @@ SET size_bytes = excluded.size_bytes, mtime_ns = excluded.mtime_ns, inode = excl
     hash_last_error = NULL, hash_last_error_at = NULL, hash_retry_after = NULL, shared_inode = NULL,
     updated_at = excluded.updated_at;
 
+-- name: known_paths
+SELECT relative_path FROM library_files WHERE library_id = :library_id AND relative_path {among paths};
+
+-- name: enter_many
+-- What a scan found first, in this very moment, it saw on the same disk.
+INSERT INTO library_files
+    (library_id, relative_path, size_bytes, mtime_ns, inode, device, needs_hash, created_at, updated_at)
+SELECT :library_id, relative_path, size_bytes, mtime_ns, inode, device, needs_hash, :now, :now FROM (<rows>) AS placed
+WHERE TRUE ON CONFLICT DO NOTHING;
+
 -- name: forget_path
 -- What had the new name before is gone, else nothing could have been renamed to it.
 DELETE FROM library_files WHERE library_id = :library_id AND relative_path = :path

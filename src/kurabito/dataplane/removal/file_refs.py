@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +25,8 @@ from kurabito.protocol.error_codes import ErrorCode
 K = TypeVar("K")
 
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
+_SYNCS: Final = 8
+"""Folders that are synced at the same time."""
 _PRIVATE: Final = 0o700
 """What lies in the trash had folders above it that may have been closed to others."""
 
@@ -147,6 +150,7 @@ class OpenRoots(Generic[K]):
         self._folder_of = folder_of
         self._roots: dict[K, Root] = {}
         self._with_new: dict[tuple[K, tuple[str, ...]], int] = {}
+        self._of_many: dict[tuple[K, tuple[str, ...]], FileRef] = {}
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -169,23 +173,27 @@ class OpenRoots(Generic[K]):
         return FileRef(folder, as_name(name), root.folder, tuple(folders))
 
     def file_of_many(self, key: K, relative_path: str) -> FileRef:
-        """As `file` with `create`; but the folders that are made are on the disk only after `sync_made`."""
-        try:
-            return self.file(key, relative_path)
-        except FileNotFoundError:
-            root = self._root(key)
-        *folders, _ = check_relative(relative_path)
-        for depth, above in _make_folders(root, folders):
-            where = key, tuple(folders[:depth])
-            if where not in self._with_new:
-                self._with_new[where] = os.dup(above)
-                self._open.callback(os.close, self._with_new[where])
-        return self.file(key, relative_path)
+        """As `file` with `create`, for many: their folders are opened once, and on the disk only after `sync_many`."""
+        *folders, name = check_relative(relative_path)
+        where = key, tuple(folders)
+        if where not in self._of_many:
+            try:
+                self._of_many[where] = self.file(key, relative_path)
+            except FileNotFoundError:
+                self._make_of_many(key, folders)
+                self._of_many[where] = self.file(key, relative_path)
+        beside = self._of_many[where]
+        return FileRef(beside.folder, as_name(name), beside.root, beside.folders)
 
-    def sync_made(self) -> None:
-        """Have the folders on the disk that `file_of_many` made: each folder with new ones in it is synced once."""
-        while self._with_new:
-            os.fsync(self._with_new.popitem()[1])
+    def sync_many(self) -> None:
+        """Have on the disk what was named by `file_of_many`, and the folders that it made: each folder is synced once."""
+        folders = {where: file.folder for where, file in self._of_many.items()} | self._with_new
+        self._with_new.clear()
+        if folders:
+            # At the same time: a file system writes all of them with one entry of its journal.
+            with ThreadPoolExecutor(min(_SYNCS, len(folders)), "sync") as threads:
+                for _ in threads.map(os.fsync, folders.values()):
+                    pass
 
     def remove_empty(self, key: K, relative_path: str) -> None:
         """Take away the folders that a file was in, as far as nothing is in them any more."""
@@ -224,11 +232,24 @@ class OpenRoots(Generic[K]):
             raise RootUnavailable(f"neither a file nor the trash beside it is there in {root.folder}; is it mounted?")
         return self.file(key, relative_path, create=True), self.file(key, trash_path, create=True)
 
+    def open_path(self, key: K, relative_path: str) -> int:
+        """A descriptor for reading the file at a path, which is not in the trash; raises PathEscapes and OSError."""
+        fd = self._root(key).open_file(relative_path)
+        self._open.callback(os.close, fd)
+        return fd
+
     def open_file(self, file: FileRef) -> int:
         """A descriptor for reading the file that has this name now; raises OSError."""
         fd = file.open()
         self._open.callback(os.close, fd)
         return fd
+
+    def _make_of_many(self, key: K, folders: list[str]) -> None:
+        for depth, above in _make_folders(self._root(key), folders):
+            where = key, tuple(folders[:depth])
+            if where not in self._with_new:
+                self._with_new[where] = os.dup(above)
+                self._open.callback(os.close, self._with_new[where])
 
     def _root(self, key: K) -> Root:
         if key not in self._roots:

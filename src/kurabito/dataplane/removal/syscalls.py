@@ -46,6 +46,12 @@ def start_writing(fd: int, offset: int, length: int) -> None:
         function(fd, ctypes.c_int64(offset), ctypes.c_int64(length), _WRITE)
 
 
+def allocate(fd: int, size: int) -> None:
+    """Have an empty file be so large, with room on its disk. Promises nothing: a write finds out what could not be done."""
+    if (function := _function("fallocate")) is not None:
+        function(fd, 0, ctypes.c_int64(0), ctypes.c_int64(size))
+
+
 def _rename(source: tuple[int, str], target: tuple[int, str], flags: int) -> None:
     # As `os.rename` does, for those who watch what a program does to the disk.
     sys.audit("os.rename", source[1], target[1], source[0], target[0])

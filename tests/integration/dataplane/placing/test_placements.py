@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from blake3 import blake3
 
-from kurabito.dataplane.placing import copies, staged_file
+from kurabito.dataplane.placing import copies, link_batch, staged_file
+from kurabito.dataplane.placing.placement_row import LeasedPlacement, MoreRow, MoreWanted
 
 if TYPE_CHECKING:
     from tests.integration.dataplane.placing.conftest import Desk
@@ -59,6 +60,41 @@ def test_many_files_are_linked_together_and_what_is_not_plain_comes_in_its_turn(
     assert len(synced) < len(placed)
 
 
+def test_one_batch_of_links_follows_another(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link_batch, "_MOST", 5)
+    names = [f"Show {number % 3}/{number}.mkv" for number in range(23)]
+    placements = [desk.ask(desk.download(f"{number}.mkv"), name, "link") for number, name in enumerate(names)]
+    # The library had this one once, and knows that it is gone.
+    desk.shelf.put(names[9], b"long ago")
+    desk.shelf.path(names[9]).unlink()
+    desk.shelf.run("UPDATE library_files SET is_missing = 1")
+    desk.work()
+    assert {desk.outcome(placement) for placement in placements} == {("completed", "link", None)}
+    assert desk.names() == set(names)
+    assert desk.known() == dict.fromkeys(names, (11, 0, None))
+
+
+def test_files_that_have_their_names_already_are_done_together(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    claimed: list[int] = []
+    claim_more = LeasedPlacement.claim_more
+
+    def noted(row: LeasedPlacement, wanted: MoreWanted) -> list[MoreRow]:
+        found = claim_more(row, wanted)
+        claimed.append(len(found))
+        return found
+
+    monkeypatch.setattr(LeasedPlacement, "claim_more", noted)
+    sources = [desk.download(f"{number}.mkv") for number in range(20)]
+    for source in sources:
+        desk.shelf.path(source.name).hardlink_to(source)
+    placements = [desk.ask(source, source.name, "link") for source in sources]
+    desk.work()
+    assert {desk.outcome(placement) for placement in placements} == {("completed", "link", None)}
+    # The first is placed alone, and so is the one that is claimed while it is settled.
+    assert claimed == [18, 0]
+    assert set(desk.known()) == {source.name for source in sources}
+
+
 def test_folders_made_for_many_files_are_on_the_disk_and_each_is_synced_once(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,7 +124,7 @@ def test_folders_made_for_many_files_are_on_the_disk_and_each_is_synced_once(
 def test_a_copy_is_a_file_of_its_own_with_its_hash(desk: Desk, monkeypatch: pytest.MonkeyPatch, is_named: bool) -> None:
     if is_named:
         monkeypatch.setattr(staged_file, "_UNNAMED", 0)
-    monkeypatch.setattr(copies, "_DRAINED", 1 << 20)
+    monkeypatch.setattr(copies, "_CHUNK", 1 << 20)
     content = os.urandom(3_000_000)
     source = desk.download("big.mkv", content)
     os.utime(source, ns=(5, 1_600_000_000_123_456_789))
