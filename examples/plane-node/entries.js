@@ -1,7 +1,8 @@
-// Entries of the trash: put back (TRASH-5), or removed for good (TRASH-4).
+// Entries of the trash: put back (TRASH-5), or removed for good (TRASH-4, TRASH-9).
 import fs, { constants } from "node:fs";
 import { isEqual } from "./content.js";
 import { lockFiles } from "./database.js";
+import { JobFailed } from "./lease.js";
 import { done, intend, newId, Refused } from "./log.js";
 import { inFolderOf, isAt, look, lookAt, lookAtOpen, namesOf, openFile, signed, TRASH, within } from "./paths.js";
 import { diskFailure, HeldFile, refusalOf, GOES, STAYS } from "./roots.js";
@@ -15,7 +16,7 @@ export async function restore(owned, roots, entry, what) {
   const { root } = await roots.of(entry.library_id);
   const names = namesOf(entry.relative_path);
   if (!names) throw new Refused("PATH_ESCAPES", `The file had a path that may not be used: ${entry.relative_path}`);
-  await inTrash(root, entry, async (place) => {
+  await inTrash(root, entry, what, async (place) => {
     if (what.isBegun) place.settleSecondNames(lookAt(root, names));
     if (what.isBegun && !place.isThere && isAt(root, names)) { // DELETE-11: only the outcome was not written
       place.removeSidecar();
@@ -40,7 +41,7 @@ export async function restore(owned, roots, entry, what) {
 export async function purge(owned, roots, entry, what) {
   Object.assign(what, { id: what.id ?? newId(), action: "purge" });
   const { root } = await roots.of(entry.library_id);
-  await inTrash(root, entry, async (place) => {
+  await inTrash(root, entry, what, async (place) => {
     if (!place.isThere) { // what is gone needs no copy
       await intend(owned, what);
       place.removeSidecar();
@@ -75,11 +76,15 @@ export async function purge(owned, roots, entry, what) {
   });
 }
 
-async function inTrash(root, entry, work) {
+async function inTrash(root, entry, what, work) {
   let place;
   try {
     place = new TrashPlace(root, entry.trash_path);
   } catch (error) {
+    if (error.code === "ENOENT") { // TRASH-9: an empty mount point says nothing about what lies in the trash
+      const Trouble = what.isBegun ? JobFailed : Refused; // DELETE-11: what was begun waits for its disk
+      throw new Trouble("ROOT_UNAVAILABLE", `There is no folder for ${entry.trash_path}. Check that the disk is there.`);
+    }
     throw error.syscall ? refusalOf(error, { ...GOES, what: "The trash" }, entry.trash_path) : error;
   }
   try {
@@ -132,7 +137,8 @@ async function writeAgain(place, trashed) {
     for (let at = 0, count; (count = fs.readSync(trashed, piece, 0, piece.length, at)) > 0; at += count) {
       fs.writeSync(target, piece, 0, count);
     }
-    const { atime, mtime } = fs.fstatSync(trashed);
+    const { atime, mtime, mode } = fs.fstatSync(trashed);
+    fs.fchmodSync(target, mode & 0o7777);
     fs.futimesSync(target, atime, mtime);
     fs.fsyncSync(target);
   } finally {
@@ -158,7 +164,8 @@ async function comeBack(tx, entry, stat) {
   await lockFiles(tx, [entry.file_id, ...alike.map((row) => row.id)]);
   const isKnown = await tx.run(
     `UPDATE library_files SET is_missing = 0, updated_at = ? WHERE id = ? AND library_id = ? AND relative_path = ?
-       AND size_bytes = ? AND mtime_ns = ? AND hash_algorithm = ? AND content_hash = ?`,
+       AND size_bytes = ? AND mtime_ns = ?
+       AND (content_hash IS NULL OR hash_algorithm = ? AND content_hash = ?)`,
     tx.now, entry.file_id, entry.library_id, entry.relative_path, stat.size, stat.mtimeNs, entry.hash_algorithm,
     entry.content_hash);
   if (!isKnown) {

@@ -52,5 +52,8 @@ SIDECAR_LARGEST: Final = 64 * 1024
 SECOND_NAME_DIGITS: Final = 16
 """Random hex digits behind a name in the trash: a second name, for as long as it takes to look at a file."""
 
+STOP_SECONDS: Final = 6.0
+"""How long a data plane that was asked to end is waited for before it is killed."""
+
 NAMED_PROBLEMS: Final = 5
 """How many of the paths that a scan could not look at are named."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -62,6 +63,23 @@ def test_nothing_is_restored_over_another_file(shelf: Shelf, entry: TrashEntry) 
     assert still.refused.error_code == "TARGET_EXISTS"
     # Once the place is free it can be tried again.
     shelf.path("copy").unlink()
+    asyncio.run(trash_of(shelf).restore(entry.id))
+    work(shelf)
+    assert shelf.path("copy").read_bytes() == b"the same"
+
+
+def test_without_its_disk_no_entry_leaves_the_trash(shelf: Shelf, entry: TrashEntry, tmp_path: Path) -> None:
+    trash, away = shelf.path(TRASH_FOLDER), tmp_path / "a disk that is not mounted"
+    trash.rename(away)
+    asyncio.run(trash_of(shelf).restore(entry.id))
+    work(shelf)
+    shelf.clock.advance(31 * DAY)
+    asyncio.run(trash_of(shelf).purge())
+    work(shelf)
+    assert shelf.all(LOG)[-2:] == [(action, "refused", "ROOT_UNAVAILABLE") for action in ("restore", "purge")]
+    assert [each.id for each in entries(shelf)] == [entry.id]
+    assert not trash.exists()
+    away.rename(trash)
     asyncio.run(trash_of(shelf).restore(entry.id))
     work(shelf)
     assert shelf.path("copy").read_bytes() == b"the same"

@@ -14,11 +14,14 @@ from kurabito.conformance.journal import NotedWrite
 from kurabito.conformance.recording import Recording
 from kurabito.conformance.scenarios.removals import IN_LINE
 from kurabito.conformance.subject import LEASE_SECONDS
+from kurabito.db.leases import CLAIM
 from kurabito.protocol.tables import TABLES
 
 _OWNER: Final = re.compile(r"[A-Za-z0-9._-]{1,200}#(\S{11,})")
 """64 bits are eleven characters at least, in whatever alphabet."""
-_LEASED: Final = tuple(table.name for table in TABLES if table.lease)
+_CLAIMED: Final = {table.name: table.lease.writes[CLAIM] for table in TABLES if table.lease}
+"""What a claim writes, by the table."""
+_LEASED: Final = tuple(_CLAIMED)
 _FINDINGS: Final = ("library_files", "scan_sessions", "scan_findings")
 _ENDS: Final = {"completed", "ready", "failed"}
 _LEASE: Final = LEASE_SECONDS * SECOND
@@ -44,6 +47,11 @@ def a_claim_begins_a_lease(run: Recording) -> Iterator[str]:
             yield f"a claim did not write an owner, now, and now + {LEASE_SECONDS:g} s: {write}"
         elif abs(write.new["worker_heartbeat_at"] - write.at) > 10 * SECOND:
             yield f"worker_heartbeat_at of a claim is not now: {write}"
+        claimed = _CLAIMED[write.table]
+        if "started_at" in claimed and abs((write.new["started_at"] or 0) - write.at) > 10 * SECOND:
+            yield f"started_at of a claim is not now: {write}"
+        if "finished_at" in claimed and write.new["finished_at"] is not None:
+            yield f"a claim left finished_at: {write}"
 
 
 @check("LEASE-1", "removing")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -13,6 +14,7 @@ from kurabito.conformance.trees import OLD_NS
 from kurabito.protocol.deletion import TRASH_FOLDER
 
 PLACING: Final = "placing"
+_OF_A_FOLDER: Final = ("ROOT_UNAVAILABLE", "ROOT_EMPTY")
 _PLACED: Final = {"linked": "link", "copied": "copy", "moved": "move"}
 
 
@@ -114,9 +116,18 @@ def what_is_not_ours_stays(run: Recording) -> Iterator[str]:
 @check("PLACE-9", PLACING)
 def other_ends_have_their_codes(run: Recording) -> Iterator[str]:
     yield from _refused_by(run, "PLACE-9")
-    for name in REFUSED:
-        if not _row(run, name)["error_facts"]:
-            yield f"the placement {name!r} does not say what its code is about"
+
+
+@check("WAIT-3", PLACING)
+def facts_name_the_file(run: Recording) -> Iterator[str]:
+    for name, (_, code, _) in REFUSED.items():
+        facts = json.loads(_row(run, name)["error_facts"] or "{}")
+        if not facts.get("folder" if code in _OF_A_FOLDER else "path"):
+            yield f"the placement {name!r} has {code} with the facts {facts}"
+        elif code == "TARGET_EXISTS":
+            there = _target(run, name).stat()
+            if (facts.get("size"), facts.get("mtime_ns")) != (there.st_size, there.st_mtime_ns):
+                yield f"the placement {name!r} tells {facts} of the file that has the name"
 
 
 @check("PLACE-10", PLACING)

@@ -22,6 +22,7 @@ from kurabito.conformance.scenarios.removals import (
     SECOND_NAME,
     STRANGE,
 )
+from kurabito.conformance.scenarios.traps import AWAY, UNREAD, UNREAD_PATH
 from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.terms import SIDECAR_FORMAT
 
@@ -93,6 +94,16 @@ def a_restored_file_is_back(run: Recording) -> Iterator[str]:
         yield "a restored file took the place of another one"
 
 
+@check("TRASH-5", REMOVING)
+def a_file_without_a_hash_is_restored(run: Recording) -> Iterator[str]:
+    known = run.files("odd", 2)[UNREAD_PATH]
+    (entry,) = run.rows("odd", "trash_entries", id=UNREAD)
+    if known["id"] != entry["file_id"] or known["is_missing"] or not (run.folders[2] / UNREAD_PATH).exists():
+        yield f"a file that was never hashed was restored, and its row is {known}"
+    if entry["left_as"] != "restored":
+        yield "the entry of a file that was never hashed did not leave the trash"
+
+
 @check("TRASH-7", REMOVING)
 def a_purge_goes_on_after_a_refusal(run: Recording) -> Iterator[str]:
     job = run.job("purged", "purge")
@@ -108,6 +119,19 @@ def a_restore_tells_of_a_refusal(run: Recording) -> Iterator[str]:
     restored = entries_by_pair(run, "restored").get("restored")
     if restored and restored["left_at"] is None:
         yield "a restore did not go on with the next entry after a refusal"
+
+
+@check("TRASH-9", REMOVING)
+def without_its_folder_no_trash_is_empty(run: Recording) -> Iterator[str]:
+    (entry,) = run.rows("odd", "trash_entries", id=AWAY)
+    if entry["left_at"] is not None:
+        yield f"the disk of an entry is not mounted, and it is said to have left the trash as {entry['left_as']}"
+    for name, status in (("restore away", "failed"), ("purge away", "completed")):
+        told = [(row["state"], row["error_code"]) for row in run.rows("odd", "deletion_log", job_id=name)]
+        if told != [("refused", "ROOT_UNAVAILABLE")] or run.job("odd", name)["status"] != status:
+            yield f"without the trash folder {name!r} is {run.job('odd', name)['status']}, and its log has {told}"
+    if any(run.folders[3].iterdir()):
+        yield "something was made in the folder of a library whose disk is not mounted"
 
 
 @check("TRASH-8", REMOVING)

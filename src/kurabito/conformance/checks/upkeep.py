@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Final
 
@@ -137,6 +138,16 @@ def what_passes_is_tried_again(run: Recording) -> Iterator[str]:
         yield f"it is {row['status']} after {row['tries']} tries"
     elif not FIRST_RETRY - SECOND <= row["retry_after"] - row["updated_at"] <= FIRST_RETRY * _CHANCE + SECOND:
         yield f"it is tried again after {(row['retry_after'] - row['updated_at']) / SECOND:g} s"
+    elif row["finished_at"] is not None:
+        yield "it is tried again, and has a finished_at"
+
+
+@check("WAIT-3", INSPECTIONS)
+def facts_name_the_folder(run: Recording) -> Iterator[str]:
+    for number in (3, 4, 6):
+        row = _inspection(run, number)
+        if json.loads(row["error_facts"] or "{}").get("folder") != row["folder"]:
+            yield f"inspection {number} has {row['error_code']} with the facts {row['error_facts']}"
 
 
 @check("WAIT-2", INSPECTIONS)

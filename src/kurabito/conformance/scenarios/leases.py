@@ -44,7 +44,9 @@ def lose_leases(stage: ScenarioStage) -> None:
             "short", "LEASE-8", "an end of the work on a job whose lease was lost, and then of another job"
         )
         stage.reach("went on")
-        _lose(stage, plane, "taken", "taken", f"worker_id = '{_LIVING}#fedcba9876543210'")
+        # Its lease is long: a plane that was frozen until a short one was over would rightly take the job away.
+        until = stage.now() + HOUR
+        _lose(stage, plane, "taken", "taken", f"worker_id = '{_LIVING}#fedcba9876543210', lease_expires_at = {until}")
         beats = _lives(stage)
         stage.wait_for(lambda: _lives(stage) > beats + 1, "REG-2", "two signs of life of the plane")
         stage.reach("left alone")

@@ -39,6 +39,12 @@ OCCUPANT: Final = b"another file"
 REASON: Final = "kept_is_older"
 """Why a file goes."""
 DRY_TRASH: Final = "a trash after a dry run"
+ODD: Final = {
+    "restore unread": {"restore": [traps.UNREAD]},
+    "restore away": {"restore": [traps.AWAY]},
+    "purge away": {"purge": [traps.AWAY]},
+}
+"""Jobs about entries that another plane left in the trash."""
 MANY: Final = 60
 """Pairs of a plan that is not over before it is looked at."""
 _LOOK_CLOSELY: Final = 0.002
@@ -96,6 +102,17 @@ def _empty_trash(stage: ScenarioStage) -> None:
     (folder / "keep/last").unlink()
     trees.write(folder, b"keep/rotten", b"!" * (folder / "keep/rotten").stat().st_size)
     ask("purge", "purged", ("last", "rotten", "purged"))
+    _empty_odd_trash(stage)
+
+
+def _empty_odd_trash(stage: ScenarioStage) -> None:
+    """Ask for a file that was never hashed, and for one whose disk is not mounted."""
+    traps.lay_entries(stage)
+    for name, payload in ODD.items():
+        delete(stage, name, payload)
+    for name in ODD:
+        stage.wait_for_job(name)
+    stage.reach("odd")
 
 
 def _switch_off(stage: ScenarioStage, plane: Subject) -> None:

@@ -6,9 +6,12 @@ import os
 from pathlib import Path
 from typing import Final
 
+from kurabito.conformance import trees
+from kurabito.conformance.digests import digest_of
 from kurabito.conformance.scenarios.hashes import allow_any_path
 from kurabito.conformance.stage import ScenarioStage
 from kurabito.protocol.deletion import TRASH_FOLDER
+from kurabito.protocol.enums import HashAlgorithm
 
 BOTH_GO: Final = "both go"
 """The plan removes either file because the other one stays."""
@@ -28,6 +31,12 @@ REFUSED: Final = {
 """Pairs whose copy must stay, by the code and the rule."""
 KEPT: Final = {_IN_TRASH: f"keep/{TRASH_FOLDER}/{_IN_TRASH}"}
 """Where the copy that stays is, of pairs that have it in an unusual place."""
+AWAY: Final = "09" * 16
+"""The id of an entry whose disk is not mounted: its library's folder is empty."""
+UNREAD: Final = "34" * 16
+"""The id of an entry whose file was never hashed as one of its library."""
+UNREAD_PATH: Final = "unread"
+_UNREAD_CONTENT: Final = b"no scan had this file hashed"
 
 
 def lay(stage: ScenarioStage) -> None:
@@ -80,4 +89,35 @@ def _have_another_job_remove_it(stage: ScenarioStage) -> None:
         kept_path="keep/a third copy",
         trash_path=f"{TRASH_FOLDER}/{intent}",
         created_at=stage.now(),
+    )
+
+
+def lay_entries(stage: ScenarioStage) -> None:
+    """Have entries in the trash that another plane left there, when the keeper had deleted their files."""
+    folder = stage.recording.folders[2]
+    path = f"{TRASH_FOLDER}/{UNREAD}"
+    trees.write(folder, path.encode(), _UNREAD_CONTENT)
+    trees.write(folder, f"{path}.json".encode(), b"{}")
+    seen = (folder / path).stat()
+    known = {"size_bytes": seen.st_size, "mtime_ns": seen.st_mtime_ns, "inode": seen.st_ino, "device": seen.st_dev}
+    stage.file(2, UNREAD_PATH, is_missing=1, **known)
+    (row,) = stage.rows("library_files", "library_id = 2 AND relative_path = :path", path=UNREAD_PATH)
+    _insert_entry(stage, UNREAD, row["id"], 2, UNREAD_PATH)
+    stage.library(3)
+    _insert_entry(stage, AWAY, 0, 3, "away")
+
+
+def _insert_entry(stage: ScenarioStage, entry: str, file: int, library: int, path: str) -> None:
+    stage.insert(
+        "trash_entries",
+        id=entry,
+        file_id=file,
+        library_id=library,
+        relative_path=path,
+        trash_path=f"{TRASH_FOLDER}/{entry}",
+        size_bytes=len(_UNREAD_CONTENT),
+        hash_algorithm=HashAlgorithm.SHA256.value,
+        content_hash=bytes.fromhex(digest_of(_UNREAD_CONTENT, HashAlgorithm.SHA256)),
+        trashed_at=stage.now(),
+        is_discarded=1,
     )

@@ -54,7 +54,7 @@ class _Leaving:
         intent = Intent(self._job.id, self._position, self._action, entry.library_id, entry.relative_path)
         try:
             with OpenRoots[int](lambda library_id: _folder_of(self._job, library_id)) as roots:
-                trashed = roots.file(entry.library_id, entry.trash_path)
+                trashed = self._open(roots, entry)
                 if self._action is LogAction.RESTORE:
                     self._restore(roots, entry, intent, trashed)
                 else:
@@ -71,6 +71,15 @@ class _Leaving:
             cause = RemovalRefused(ErrorCode.DISK_FAILURE, f"the disk refused it: {problem.strerror}")
             return self._refuse(intent, cause)
         return None
+
+    def _open(self, roots: OpenRoots[int], entry: TrashedFile) -> FileRef:
+        """Where it lies; raises RootUnavailable without the trash folder, because a disk that is not mounted looks like that."""
+        if entry.begun_as is not None:
+            return roots.begun(entry.library_id, entry.relative_path, entry.trash_path)[1]
+        try:
+            return roots.file(entry.library_id, entry.trash_path)
+        except FileNotFoundError:
+            raise RootUnavailable("the trash folder is not there; is its disk mounted?") from None
 
     def _restore(self, roots: OpenRoots[int], entry: TrashedFile, intent: Intent, trashed: FileRef) -> None:
         if self._begun_as is None and trashed.look() is None:

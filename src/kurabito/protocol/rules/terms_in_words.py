@@ -31,6 +31,7 @@ WORDS: Final[Mapping[str, str]] = {
     "lease": f"{terms.LEASE_SECONDS:g}",
     "heartbeat": f"{terms.HEARTBEAT_SECONDS:g}",
     "look_every": f"{terms.LOOK_SECONDS:g}",
+    "stop_seconds": f"{terms.STOP_SECONDS:g}",
     "channel": CHANNEL,
     "longest_path": str(terms.LONGEST_PATH),
     "edge": str(terms.EDGE),

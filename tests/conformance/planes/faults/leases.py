@@ -26,6 +26,11 @@ def takes_the_last_job_first() -> None:
     put(JOBS, "order", "created_at DESC, id DESC")
 
 
+@fault("LEASE-1")
+def does_not_say_when_it_began() -> None:
+    put(JOBS, "on_claim", {})
+
+
 @fault("LEASE-2")
 def has_one_owner_for_all() -> None:
     put(leases, "new_owner", lambda worker: f"{worker}#0123456789abcdef")

@@ -14,6 +14,7 @@ from kurabito.dataplane.placing import execution, store
 from kurabito.dataplane.placing.execution import PlacementExecution
 from kurabito.dataplane.placing.modes import PlacementModes
 from kurabito.dataplane.placing.placement_row import LeasedPlacement
+from kurabito.dataplane.placing.refusals import PlacementRefused
 from kurabito.dataplane.placing.succession import Succession
 from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.leased.placements import PlacedBy
@@ -97,3 +98,13 @@ def moves_what_has_its_place() -> None:
         return execute(of, source)
 
     put(PlacementExecution, "_place", place)
+
+
+@fault("WAIT-3")
+def has_words_of_its_own_for_facts() -> None:
+    make = PlacementRefused.__init__
+
+    def make_other(refused: Any, code: Any, **facts: Any) -> None:
+        make(refused, code, **{f"the_{name}": value for name, value in facts.items()})
+
+    put(PlacementRefused, "__init__", make_other)

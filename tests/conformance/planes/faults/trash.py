@@ -124,3 +124,17 @@ def keeps_the_refusals_of_a_restore_to_itself() -> None:
         return []
 
     put(delete_job, "_each", each_in_silence)
+
+
+@fault("TRASH-5")
+def brings_back_only_what_was_hashed() -> None:
+    edit(_SQL, "file_is_back", "content_hash IS NULL OR", "content_hash IS NOT NULL AND")
+
+
+@fault("TRASH-9")
+def takes_a_trash_that_is_away_for_an_empty_one() -> None:
+    put(
+        trash._Leaving,
+        "_open",
+        lambda _, roots, entry: roots.file(entry.library_id, entry.trash_path, create=True),
+    )

@@ -125,6 +125,21 @@ def waits_for_a_day() -> None:
     put(inspections, "wait_after", lambda _: 86400 * 1_000_000)
 
 
+@fault("WAIT-1")
+def ends_what_it_tries_again() -> None:
+    FINISH_COLUMNS["finished_at"] = ":now"
+
+
+@fault("WAIT-3")
+def does_not_name_the_folder() -> None:
+    make = NotInspected.__init__
+
+    def make_without(problem: Any, code: Any, *, passes: bool = True, **_: Any) -> None:
+        make(problem, code, passes=passes)
+
+    put(NotInspected, "__init__", make_without)
+
+
 @fault("WAIT-2")
 def tries_for_ever() -> None:
     put(INSPECTIONS, "stale_becomes", "'pending'")
