@@ -65,6 +65,9 @@ def behind_dash(draft: TitleDraft) -> bool:
         if (first := _FROM_THE_FIRST.search(draft.text, 0, found.start())) and _STANDS_ALONE.match(draft.text, run.end):
             whole = span(1, int(run.numbers[-1]))
             return draft.settle_episodes(whole, first.start(), run.end, "from the first to the last")
+        if best and draft.text[best[0].end - 2 : best[0].end - 1] == "0" and draft.text[found.end()] != "0":
+            # `Koji - 06 - 7`: who writes the zero writes it in every number that counts episodes.
+            continue
         if _STANDS_ALONE.match(draft.text, run.end) and not (best and len(run.numbers) > 1):
             best = (run, found.start())
             if not _CLOSING_END.match(draft.text, run.end):

@@ -19,7 +19,7 @@ _SEASON_SPACE_EPISODE: Final = re.compile(r"[Ss](?<![A-Za-z0-9].)(\d{2})[ .](?=\
 _BRACKETED_PAIR: Final = re.compile(r"[\[(]S([1-9])-(?=\d{2}[\])])", re.I)
 # A year counts as a season only before two digits: what has three behind it is the size of a picture.
 _CROSS: Final = re.compile(
-    r"(\d(?<![0-9].)\d?(?:(?<=19|20)\d\d(?=.\d\d(?!\d)))?)[xXхХ](?=\d{1,3}(?!\d))(?!(?<=\d\.\d.)\d(?!\d))"
+    r"(\d(?<![0-9].)\d?(?:(?<=19|20)\d\d(?=.\d\d(?!\d)))?)[xXхХ](?=\d{1,3}(?!\d))(?!\d(?!\d)[^\x00\[]{0,80}\s-\s\d\d)(?!(?<=\d\.\d.)\d(?!\d))"
 )
 _TWIN: Final = re.compile(r"(?<!\d)-\s?\d{1,4}\s?-\s?$|\s\d{3,4}-\d{3,4}\s$")
 _TWIN_IN_FANSUB: Final = re.compile(r"(?<!\d)-\s?\d{1,4}\s?(?:-\s?|\()$|\s\d{3,4}(?:-\d{3,4})?\s$")

@@ -25,7 +25,7 @@ _WORDS: Final = {
 }
 
 _NUMBER: Final = re.compile(
-    r"(\d{1,5}(?:\.\d(?=[\s\[\]()\x00v话話集回]|\.[\s(\[\x00]|$))?)(?!\d)(?:[a-dA-D](?![A-Za-z0-9]))?"
+    r"(\d{1,5}(?:\.\d(?=[\s\[\]()\x00v话話集回]|\.[\s(\[\x00]|\.\d{3,4}[pi]\b|$))?)(?!\d)(?:[a-dA-D](?![A-Za-z0-9]))?"
 )
 _END: Final = r"(?=v\d|E\d|x\d|END|FIN|[^0-9A-Za-z]|$)"
 _NEXT: Final = re.compile(
@@ -85,7 +85,7 @@ def read_run(text: str, start: int, *, spaced: bool = False) -> Run | None:
         if (
             _SPACED.fullmatch(following[1] or "")
             and not repeats_prefix
-            and not (spaced and _CLOSES.match(text, following.end()))
+            and not (spaced and _is_closing_range(text, first[1], following))
         ):
             break
         if joint in ("-", "~", "–", "至", "到", "to"):
@@ -96,6 +96,12 @@ def read_run(text: str, start: int, *, spaced: bool = False) -> Run | None:
         again, end = _version(text, following.end())
         version = version if again is None else again
     return Run(tuple(numbers), version, end)
+
+
+def _is_closing_range(text: str, first: str, following: re.Match[str]) -> bool:
+    """`01 - 12` at the end. `05 - 1999` and `06 - 7` are an episode and its name: ranges are written alike."""
+    alike = len(first) <= len(following[2]) and not 1900 <= float(following[2]) <= 2099
+    return alike and _CLOSES.match(text, following.end()) is not None
 
 
 def span(first: int, last: int | None = None) -> Run:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from kurabito.titles import doubts, episodes, extras, groups, kinds, names, seasons, tags, years
 from kurabito.titles.draft import TAKEN, TitleDraft
@@ -46,7 +46,7 @@ _NO_NAME: Final = frozenset(
 )
 
 
-PARSER_VERSION: Final = 4
+PARSER_VERSION: Final = 5
 """Raised with every change that has titles read otherwise: the product then reads again what it has."""
 
 
@@ -59,26 +59,33 @@ def parse_title(text: str, *, rules: Iterable[TitleRule] = (), explain: bool = F
     """
     shown = normalise(text)
     written, ending = tags.split_ending(shown)
+    # What a rule changes is changed together with the number: each copy of what was found takes longer than to find it.
+    said: dict[str, Any] = {}
     if "/" in written and (_FOLDERS.match(written) if ending or written.startswith("/") else _SHELVES.search(written)):
         found = _read_path(written, ending, explain=explain)
     elif explain:
         found = _read(written, ending, explain=True)
     else:
-        found = _read_alike(written, ending)
-    return follow(rules, shown, found) if rules else found
+        found, said = _read_alike(written, ending)
+    if rules and (followed := follow(rules, shown, found, said)) is not None:
+        return followed
+    return found.changed(**said) if said else found
 
 
-def _read_alike(written: str, ending: str) -> ReleaseTitle:
-    """Releases of one group and show differ in the number alone: what two of them say, the others say with theirs."""
+def _read_alike(written: str, ending: str) -> tuple[ReleaseTitle, dict[str, Any]]:
+    """Releases of one group and show differ in the number alone: what two of them say, the others say with theirs.
+
+    What such a title says, and what is its own of that.
+    """
     counted = list(_COUNTED.finditer(written))
     if len(counted) != 1:
-        return _read(written, ending, explain=False)
+        return _read(written, ending, explain=False), {}
     start, end = counted[0].span()
     key = (written[:start], written[end:], ending)
     known = _ALIKE.get(key)
     number = int(written[start:end])
     if isinstance(known, ReleaseTitle):
-        return known.changed(episodes=(number,))
+        return known, {"episodes": (number,)}
     found = _read(written, ending, explain=False)
     if known is True:
         _ALIKE[key] = _is_said_by_all(found, number, *key) and found
@@ -87,7 +94,7 @@ def _read_alike(written: str, ending: str) -> ReleaseTitle:
             _ALIKE.clear()
         # Most titles come once: only a second one is worth more than to be read.
         _ALIKE[key] = True
-    return found
+    return found, {}
 
 
 def _is_said_by_all(found: ReleaseTitle, number: int, before: str, behind: str, ending: str) -> bool:

@@ -21,6 +21,7 @@ from kurabito.titles.numbers import read_run
 LONGEST_PATTERN: Final = 1000
 _MEMORY: Final = 1 << 20
 _REFERENCE: Final = re.compile(r"\{(\w+)\}")
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class InvalidRule(ValueError):
@@ -108,15 +109,19 @@ class TitleRule:
         """Whether both of its patterns are found in a title; of others it says nothing."""
         return self._search(text) is not None
 
-    def apply(self, text: str, found: ReleaseTitle) -> ReleaseTitle | None:
-        """What the title says by this rule, the rest as it was found; None if the rule does not fit."""
+    def apply(self, text: str, found: ReleaseTitle, own: Mapping[str, Any] = _NOTHING) -> ReleaseTitle | None:
+        """What the title says by this rule, the rest as it was found; None if the rule does not fit.
+
+        What it has of its `own` stands in place of what was found in others like it.
+        """
         match = self._search(text)
         if match is None:
             return None
         said = {name: _capture(match, number) for name, number in self._captured}
-        said |= {
-            name: _REFERENCE.sub(lambda one: _referred(match, one[1]), value) for name, value in self.fields.items()
-        }
+        if self.fields:
+            said |= {
+                name: _REFERENCE.sub(lambda one: _referred(match, one[1]), value) for name, value in self.fields.items()
+            }
         changes: dict[str, Any] = {}
         for name, value in said.items():
             if value and value.strip():
@@ -132,7 +137,7 @@ class TitleRule:
             findings = (Finding("rule", _capture(match, 0), why, start), *findings)
         # The author of a rule knows what the numbers mean.
         doubts = () if changes.keys() & {"season", "episodes"} else found.doubts
-        return found.changed(**changes, written=(), doubts=doubts, rule=self.name, findings=findings)
+        return found.changed(**{**own, **changes}, written=(), doubts=doubts, rule=self.name, findings=findings)
 
     def _search(self, text: str) -> Any:
         """Where `parse` is found in a title that `condition` is found in, in UTF-8; else None."""
@@ -141,12 +146,14 @@ class TitleRule:
         return self._parse.search(encoded) if self._condition.search(encoded) is not None else None
 
 
-def follow(rules: Iterable[TitleRule], text: str, found: ReleaseTitle) -> ReleaseTitle:
-    """What the first fitting rule makes of a title; what was found already, if none fits."""
+def follow(
+    rules: Iterable[TitleRule], text: str, found: ReleaseTitle, own: Mapping[str, Any] = _NOTHING
+) -> ReleaseTitle | None:
+    """What the first fitting rule makes of a title; None if none fits."""
     for rule in sorted(rules, key=lambda rule: -rule.priority):
-        if (changed := rule.apply(text, found)) is not None:
+        if (changed := rule.apply(text, found, own)) is not None:
             return changed
-    return found
+    return None
 
 
 def _referred(match: Any, reference: str) -> str:

@@ -9,7 +9,8 @@ from typing import Final
 LONGEST: Final = 1000
 """Characters that are read. Real titles have fewer than 300; what comes after is not looked at."""
 
-_BRACKETS: Final = tuple(zip("【】〔〕〖〗{}_", "[][][][] ", strict=True))
+_BRACKETS: Final = tuple(zip("【】〔〕〖〗", "[][][]", strict=True))
+_ASCII_BRACKETS: Final = tuple(zip("{}_", "[] ", strict=True))
 # Controls (but blanks, which are folded), marks of direction and width, lone halves of surrogate pairs, private letters.
 _INVISIBLE: Final = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ud800-\uf8ff\ufeff]"
@@ -44,9 +45,11 @@ def normalise(text: str) -> str:
         shown = unicodedata.normalize("NFKC", shown)[:LONGEST]
         if ("_" in shown or "·" in shown) and (" " in shown or shown.count("_") <= _MOST_JOINTS):
             shown = _JOINTS.sub(" / ", shown)[:LONGEST]
+        for bracket, square in _BRACKETS:
+            shown = shown.replace(bracket, square)
     if not shown.isprintable():
         shown = _INVISIBLE.sub("", shown)
-    for bracket, square in _BRACKETS:
+    for bracket, square in _ASCII_BRACKETS:
         shown = shown.replace(bracket, square)
     written = " ".join(shown.split())
     return _UNCLOSED.sub(r"[\1]", written)[:LONGEST] if _UNCLOSED.search(written) else written

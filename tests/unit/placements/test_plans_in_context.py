@@ -209,3 +209,32 @@ def test_the_template_that_needs_what_is_not_known_asks() -> None:
     found = plan_files([ListedFile("Koji - 01.mkv")], PlanContext(shows=(FIRST,), naming=naming))
     assert found.files[0].reason.code is PlanReason.NO_VALUE
     assert found.files[0].reason.facts == {"token": "episode_title"}
+
+
+def test_a_pack_with_a_numbered_sequel_is_both_seasons() -> None:
+    found = plan(["[Kura] Koji - 01.mkv", "[Kura] Koji II - 01.mkv"], FIRST, SECOND)
+    assert episodes(found) == [(1, 1, (1,)), (2, 2, (1,))]
+
+
+def test_three_digits_are_asked_about_where_the_series_has_so_many_episodes() -> None:
+    long = replace(FIRST, episodes=frozenset(range(1, 151)))
+    assert episodes(plan(["Koji.107.HDTV.x264.mkv"], FIRST)) == [(1, 1, (7,))]
+    assert episodes(plan(["Koji.107.HDTV.x264.mkv"], long)) == [PlanReason.MAYBE_ABSOLUTE]
+
+
+def test_shows_told_by_their_days_are_asked_about() -> None:
+    found = plan([f"Koji.2024.03.{day}.720p.WEB.mkv" for day in (11, 12, 13)], FIRST)
+    assert episodes(found) == [PlanReason.NO_NUMBER] * 3
+
+
+def test_files_count_a_season_where_no_record_does() -> None:
+    first, second = replace(FIRST, episodes=frozenset()), ShowContext(series_id=2, names=("Koji",), season=2)
+    second = replace(second, numbers=EntryNumbers(season=2))
+    names = ["Season 1/Koji - 11.mkv", "Season 1/Koji - 12.mkv", "Season 2/Koji - 13.mkv", "Season 2/Koji - 14.mkv"]
+    assert episodes(plan(names, first, second)) == [(1, 1, (11,)), (1, 1, (12,)), (2, 2, (1,)), (2, 2, (2,))]
+
+
+def test_a_special_of_a_show_whose_name_ends_alike_is_asked_about() -> None:
+    found = plan(["[Kura] Koji - 01.mkv", "[Kura] Grand Koji - OVA.mkv", "[Kura] 酒蔵 Koji [SP].mkv"], FIRST)
+    assert episodes(found)[1] is PlanReason.OTHER_SHOW
+    assert found.files[2].action is FileAction.FILE

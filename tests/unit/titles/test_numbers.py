@@ -49,6 +49,22 @@ def test_a_spaced_range_counts_only_where_nothing_follows() -> None:
     assert (len(together.numbers), apart.numbers) == (12, (1,))
 
 
+@pytest.mark.parametrize(
+    ("title", "name", "season", "episodes"),
+    [
+        ("Koji - 05 - 1999", "Koji", None, (5,)),
+        ("Koji - 06 - 7", "Koji", None, (6,)),
+        ("[Kura] 3x3 Koji - 04 [720p]", "3x3 Koji", None, (4,)),
+        ("Koji.S03E04.5.1080p.WEB", "Koji", 3, (4.5,)),
+    ],
+)
+def test_a_number_of_a_name_is_no_episode(
+    title: str, name: str, season: int | None, episodes: tuple[float, ...]
+) -> None:
+    found = parse_title(title)
+    assert (found.title, found.season, found.episodes) == (name, season, episodes)
+
+
 def test_letters_are_no_run() -> None:
     assert read_run("x12", 0) is None
 

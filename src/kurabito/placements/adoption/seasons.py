@@ -12,6 +12,8 @@ from kurabito.placements.adoption.units import LibraryVideo
 from kurabito.placements.plans.model import WorkKind
 from kurabito.placements.plans.paths import SplitPath
 from kurabito.placements.plans.reading import read_video
+from kurabito.placements.plans.runs import read_together
+from kurabito.placements.plans.siblings import read_beside
 
 
 def other_seasons(conn: Connection, folder: str, videos: Sequence[LibraryVideo], shows: Sequence[Series]) -> list[int]:
@@ -33,5 +35,6 @@ def other_seasons(conn: Connection, folder: str, videos: Sequence[LibraryVideo],
 
 
 def _seasons(folder: str, videos: Sequence[LibraryVideo]) -> set[int]:
-    readings = (read_video(SplitPath.of(video.path.removeprefix(f"{folder}/"))) for video in videos)
+    alone = [read_video(SplitPath.of(video.path.removeprefix(f"{folder}/"))) for video in videos]
+    readings = read_beside(read_together(alone))
     return {one.season for one in readings if one.kind is WorkKind.EPISODE and one.season}

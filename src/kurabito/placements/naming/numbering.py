@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 SPECIALS: Final = 0
 """The season of what has no number of its own among the episodes."""
@@ -66,8 +66,7 @@ class EntryNumbers:
     specials: tuple[SpecialNumber, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Numbered:
+class Numbered(NamedTuple):
     """Season and numbers in the library, and the absolute ones where they are known."""
 
     season: int

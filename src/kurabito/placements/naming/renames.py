@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import NamedTuple
 
 from kurabito.placements.errors import ValueUnknown
 from kurabito.placements.naming.presets import NamingSettings
@@ -23,8 +24,7 @@ from kurabito.placements.naming.targets import (
 from kurabito.placements.naming.tokens import NameFacts
 
 
-@dataclass(frozen=True, slots=True)
-class FiledFile:
+class FiledFile(NamedTuple):
     """A file that has a name from us, and what it was named by."""
 
     path: str
@@ -40,8 +40,7 @@ class FiledFile:
     """An opening, a trailer, a menu: it keeps its own name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rename:
+class Rename(NamedTuple):
     """A file that would be called otherwise."""
 
     path: str
@@ -60,7 +59,7 @@ class RenamePlan:
     """Files that keep their names because two of them would get the same."""
 
 
-def plan_renames(files: Sequence[FiledFile], naming: NamingSettings) -> RenamePlan:
+def plan_renames(files: Iterable[FiledFile], naming: NamingSettings) -> RenamePlan:
     """What each of these files would be called. Nothing is renamed onto the name of another."""
     namer = _Namer(naming)
     found: list[Rename] = []

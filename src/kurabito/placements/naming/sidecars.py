@@ -41,10 +41,10 @@ _WORDS: Final[dict[str, tuple[str, ...]]] = {
     for tags, line in {
         "zh-Hans": "sc chs gb gbk gb2312 zh-hans zhs zh-cn zh-sg chs简 hans 简 简体 简中 简体中文 简体字幕 simplified simplified-chinese",
         "zh-Hant": "tc cht big5 zh-hant zht zh-tw zh-hk zh-mo hant 繁 繁体 繁體 繁中 繁體中文 繁体中文 traditional traditional-chinese",
-        "zh-Hans ja": "scjp jpsc sc-jp jp-sc chsjp jpchs chs-jp jp-chs chs-jpn chsjpn jpnchs jpn-chs gb-jp gbjp jpgb 简日 简日双语 简日雙語 日简 sc&jp chs&jp chs&jpn chs_jp sc_jp",
-        "zh-Hant ja": "tcjp jptc tc-jp jp-tc chtjp jpcht cht-jp jp-cht cht-jpn chtjpn jpncht jpn-cht big5-jp big5jp jpbig5 繁日 繁日双语 繁日雙語 日繁 tc&jp cht&jp cht&jpn cht_jp tc_jp",
-        "zh-Hans en": "chseng scen chs-eng sc-en 简英 chs&eng",
-        "zh-Hant en": "chteng tcen cht-eng tc-en 繁英 cht&eng",
+        "zh-Hans ja": "scjp jpsc sc-jp jp-sc chsjp jpchs chs-jp jp-chs chs-jpn chsjpn jpnchs jpn-chs gb-jp gbjp jpgb 简日 简日双语 简日雙語 日简 sc-jpn jpn-sc",
+        "zh-Hant ja": "tcjp jptc tc-jp jp-tc chtjp jpcht cht-jp jp-cht cht-jpn chtjpn jpncht jpn-cht big5-jp big5jp jpbig5 繁日 繁日双语 繁日雙語 日繁 tc-jpn jpn-tc",
+        "zh-Hans en": "chseng scen chs-eng sc-en 简英 eng-chs en-sc",
+        "zh-Hant en": "chteng tcen cht-eng tc-en 繁英 eng-cht en-tc",
         "zh": "zh chi zho cn chinese 中文 中字 mandarin",
         "ja": "ja jp jpn jap japanese 日 日语 日文 日本語 日語",
         "en": "en eng english en-us en-gb 英 英文 英语",
@@ -90,8 +90,9 @@ _FLAGS: Final = {
 _COMMENTARY: Final = re.compile(r"(?<![A-Za-z])commentar(?:y|ies)(?![A-Za-z])|コメンタリー|评论音轨|評論音軌", re.I)
 _SCRIPTS: Final = {"zh-Hans": "简体", "zh-Hant": "繁體"}
 _PAIRS: Final = {"ja": "日", "en": "英"}
-_WORD: Final = re.compile(r"[^\s.\[\]()【】{}]+")
-_INNER: Final = re.compile(r"[^\s.\[\]()【】{}_+,、/-]+")
+_JOINTS: Final = re.compile(r"[_&+]")
+_WORD: Final = re.compile(r"[^\s.\[\]()\uff08\uff09【】{}]+")
+_INNER: Final = re.compile(r"[^\s.\[\]()\uff08\uff09【】{}_+,、/-]+")
 _LONGEST_TITLE: Final = 40
 
 
@@ -101,7 +102,7 @@ def language_of(word: str) -> tuple[str, ...]:
     >>> language_of("JPSC"), language_of("cht"), language_of("x264")
     (('zh-Hans', 'ja'), ('zh-Hant',), ())
     """
-    return _WORDS.get(word.casefold().replace("_", "-").strip("-"), ())
+    return _WORDS.get(_JOINTS.sub("-", word.casefold()).strip("-"), ())
 
 
 def read_tag(text: str) -> TrackTag:
@@ -116,7 +117,7 @@ def read_tag(text: str) -> TrackTag:
         said = language_of(word)
         flag = _FLAGS.get(word.casefold())
         # `.hi` alone may be Hindi; behind a language it is for the hard of hearing.
-        if said and not languages:
+        if said and (not languages or (languages == ("zh",) and said[0].startswith("zh-"))):
             languages = said
         elif flag and flag not in flags:
             flags.append(flag)

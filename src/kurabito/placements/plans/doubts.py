@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from kurabito.placements.plans.model import (
@@ -17,6 +17,7 @@ from kurabito.placements.plans.model import (
     because,
 )
 from kurabito.placements.plans.reasons import PlanReason
+from kurabito.placements.plans.siblings import names_twice
 from kurabito.titles import Episode, fold_title
 
 _Key = tuple[WorkKind, str, int | None, Episode | str | int | None]
@@ -25,9 +26,10 @@ _Key = tuple[WorkKind, str, int | None, Episode | str | int | None]
 def settle_doubles(videos: Sequence[PlannedFile]) -> list[PlannedFile]:
     """Of two files for one episode the newer version of the same release is filed; anything else is asked."""
     by_key: dict[_Key, list[int]] = defaultdict(list)
+    yearless = {fold_title(one.work.title or "") for one in videos if one.work and one.work.year is None}
     for place, video in enumerate(videos):
         if video.action is FileAction.FILE and video.work is not None:
-            for key in _keys(video.work):
+            for key in _keys(video.work, yearless):
                 by_key[key].append(place)
     found = list(videos)
     for places in by_key.values():
@@ -37,13 +39,15 @@ def settle_doubles(videos: Sequence[PlannedFile]) -> list[PlannedFile]:
     return found
 
 
-def _keys(work: Work) -> list[_Key]:
+def _keys(work: Work, yearless: Collection[str]) -> list[_Key]:
     title = fold_title(work.title or "")
     if work.kind is WorkKind.FILM:
         return [(work.kind, title, work.year, work.part)]
     if work.kind is WorkKind.SPECIAL:
         return [(work.kind, title, 0, work.label)]
-    return [(work.kind, title, work.season, episode) for episode in work.episodes]
+    # Two shows of one name are told apart by their years, if all of their files have one.
+    show = title if title in yearless else f"{title} {work.year}"
+    return [(work.kind, show, work.season, episode) for episode in work.episodes]
 
 
 def _settle(found: list[PlannedFile], places: list[int]) -> None:
@@ -107,7 +111,7 @@ def ask_about_other_shows(
 
 def _is_named_after(name: str, known: set[str], work: Work) -> bool:
     """A special's name has more than the show's."""
-    return work.kind is WorkKind.SPECIAL and any(name.startswith(one) for one in known)
+    return work.kind is WorkKind.SPECIAL and any(name.startswith(one) or names_twice(name, one) for one in known)
 
 
 def leave_what_is_had(videos: Sequence[PlannedFile], context: PlanContext) -> list[PlannedFile]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -24,6 +25,8 @@ from kurabito.placements.plans.tracks import TrackFinder
 from kurabito.reasons import Reason
 from kurabito.titles import parse_title
 
+# `[200101] Koji OST [FLAC]`: albums begin with their day.
+_ALBUM: Final = re.compile(r"^\[\d{6}\]|(?<![A-Za-z])(?:OST|Soundtracks?|Drama CD|Character Songs?)(?![A-Za-z])", re.I)
 _STREAMS: Final = frozenset({"m2ts", "vob"})
 
 
@@ -127,7 +130,9 @@ def _track(path: SplitPath, one: Classified, finder: TrackFinder, videos: Mappin
 
 
 def _is_music(path: SplitPath) -> bool:
-    return any(folder_kind(folder) in (FolderKind.MUSIC, FolderKind.EXTRAS) for folder in path.folders)
+    return any(
+        folder_kind(folder) in (FolderKind.MUSIC, FolderKind.EXTRAS) or _ALBUM.search(folder) for folder in path.folders
+    )
 
 
 def plain(path: SplitPath, file_class: FileClass, action: FileAction, reason: Reason[PlanReason]) -> PlannedFile:

@@ -24,6 +24,7 @@ from kurabito.placements.plans.paths import SplitPath
 from kurabito.placements.plans.reading import VideoReading, read_video
 from kurabito.placements.plans.reasons import PlanReason
 from kurabito.placements.plans.runs import read_together, shown_titles
+from kurabito.placements.plans.siblings import read_beside
 from kurabito.placements.plans.tracks import TrackFinder
 from kurabito.placements.plans.works import place_videos
 from kurabito.titles import fold_title
@@ -42,7 +43,8 @@ def plan_files(files: Sequence[ListedFile], context: PlanContext = NO_CONTEXT) -
         return _refused(paths, classes, programs)
     planned = find_discs(paths)
     videos = [place for place, one in enumerate(classes) if one.file_class is FileClass.VIDEO and place not in planned]
-    read = dict(zip(videos, read_together([read_video(paths[place]) for place in videos]), strict=True))
+    together = read_beside(read_together([read_video(paths[place]) for place in videos]))
+    read = dict(zip(videos, together, strict=True))
     extras = {place: one.word for place, one in enumerate(classes) if one.file_class is FileClass.EXTRA}
     extras |= {place: reading.path.folders[-1] for place, reading in read.items() if reading.only_folder}
     readings = [reading for place, reading in read.items() if place not in extras]

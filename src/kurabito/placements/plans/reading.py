@@ -10,7 +10,7 @@ from typing import Final
 from kurabito.placements.plans.folders import FolderFacts, FolderKind, read_folder
 from kurabito.placements.plans.model import NO_RELEASE, ReleaseFacts, WorkKind
 from kurabito.placements.plans.paths import SplitPath
-from kurabito.titles import Episode, ReleaseKind, ReleaseTitle, parse_title
+from kurabito.titles import Episode, ReleaseKind, ReleaseTitle, TitleDoubt, parse_title
 
 # Everything before the number is missing, so that the name behind it is the episode's.
 _NUMBER_FIRST: Final = re.compile(
@@ -26,6 +26,16 @@ _SPECIAL_WORD: Final = re.compile(
 )
 # `[11.5(OVA)]`: where it stands among the episodes says more than the word.
 _BETWEEN: Final = re.compile(r"[\[ ](\d{1,3}\.5)\s?[(\uff08]?(?:OVA|OAD|SP)", re.I)
+_HALF: Final = re.compile(r"[上中下前后後](?=[\]\s_)】.-]|[篇編编巻卷]|$)")
+_FILM_HALF: Final = re.compile(r"[上中下前后後][篇編编巻卷]")
+# `Koji - Special - New Year`, `Koji - Picture Drama 1`: no number is needed behind such a word.
+_TITLED_SPECIAL: Final = re.compile(
+    r"\s-\s(?:Special|OVA|OAD|Omake|Picture Drama|Recap)(?=\s-\s|\s*[\[(]|\s\d{1,2}(?!\d)|$)", re.I
+)
+# As Russian and Chinese releases count seasons.
+_TV_SEASON: Final = re.compile(r"(?<=[^\s])\s?\[TV[ -]?([1-9])\]|(?<=\w )TV-([1-9])(?=\s*(?:[\[(-]|$))", re.I)
+_WRITTEN_DAY: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?!\d)")
+_TV_ENDING: Final = re.compile(r"[ _.]+TV-[1-9]$", re.I)
 _SPECIAL_ENDING: Final = re.compile(r"[ _.-]+(?:OVA|OAD|OAV|SPs?|Specials?)s?$", re.I)
 # The word for an episode, in languages whose word the reader of titles leaves in the title.
 _EPISODE_ENDING: Final = re.compile(
@@ -85,6 +95,8 @@ class VideoReading:
     """It lies among specials, and nothing in its own name says which one it is."""
     counted: bool = False
     """Only the other names of its folder tell its number."""
+    undivided: int | None = None
+    """The number as it is written, where it was read as a season and an episode: 217 as 2 and 17."""
 
 
 def read_video(path: SplitPath) -> VideoReading:
@@ -94,15 +106,19 @@ def read_video(path: SplitPath) -> VideoReading:
     if above and above[0].group and above[0].source and _SHORT_NAME.fullmatch(path.stem):
         # `grp-show.s01e02` in the folder of its release, which has the name in full.
         told = replace(told, title=above[0].title, year=above[0].year, group=above[0].group)
-    told = _without_far_number(told, path.stem)
-    episodes = told.episodes or _number_alone(path.stem)
+    told = _with_season_of_television(_without_far_number(told, path.stem), path.stem)
+    episodes = _as_folder_counts(told.episodes or _number_alone(path.stem), above)
     season, source, folder = _season(told, path.stem, above)
     title, own = _title(told, path.stem, above, episodes)
     kind, label = _kind(told, path.stem, above, season, episodes)
     if kind is WorkKind.SPECIAL:
         season = 0
+        if title and own and (cut := _TITLED_SPECIAL.search(title)):
+            title = title[: cut.start()]
         title = _SPECIAL_ENDING.sub("", title).strip() or title if title else None
     film = _film_number(path.stem) if kind is WorkKind.FILM else None
+    if kind is WorkKind.FILM and title and own:
+        title = _film_title(title, path.stem, counted=film is not None)
     return VideoReading(
         path=path,
         kind=kind,
@@ -119,11 +135,44 @@ def read_video(path: SplitPath) -> VideoReading:
         release=_release(told, above),
         own_title=own,
         said_film=told.kind is ReleaseKind.MOVIE,
-        dated=told.date is not None and not episodes,
+        dated=not episodes and (told.date is not None or _WRITTEN_DAY.search(path.stem) is not None),
         words=told.title,
         own_year=told.year,
+        undivided=_undivided(told),
         only_folder=kind is None and any(folder.kind is FolderKind.SPECIALS for folder in above),
     )
+
+
+def _with_season_of_television(told: ReleaseTitle, stem: str) -> ReleaseTitle:
+    """`Koji [TV2]`, `Koji TV-2`: its second season."""
+    found = _TV_SEASON.search(stem) if told.season is None else None
+    if found is None:
+        return told
+    season = int(found[1] or found[2])
+    return replace(told, season=season, seasons=(season,), title=_TV_ENDING.sub("", told.title) if told.title else None)
+
+
+def _as_folder_counts(episodes: tuple[Episode, ...], above: list[FolderFacts]) -> tuple[Episode, ...]:
+    """`grp-koji.105` in the folder `Koji.S01E05`: season and episode in one number."""
+    folder = above[0] if above else None
+    if folder is None or folder.season is None or len(episodes) != 1 or len(folder.episodes) != 1:
+        return episodes
+    return folder.episodes if episodes[0] == folder.season * 100 + folder.episodes[0] else episodes
+
+
+def _undivided(told: ReleaseTitle) -> int | None:
+    if TitleDoubt.SPLIT_NUMBER not in told.doubts or told.season is None or len(told.episodes) != 1:
+        return None
+    return told.season * 100 + int(told.episodes[0])
+
+
+def _film_title(title: str, stem: str, *, counted: bool) -> str:
+    """The title of a film with what was read out of it: a number that counts no episodes, and which half it is."""
+    number = (
+        None if counted else re.search(rf"{re.escape(title)}[ _.](\d{{1,3}})(?=[ _.](?:The[ _.])?Movie)", stem, re.I)
+    )
+    half = _FILM_HALF.search(stem)
+    return " ".join([title, *([number[1]] if number else []), *([half[0]] if half and half[0] not in title else [])])
 
 
 def _without_far_number(told: ReleaseTitle, stem: str) -> ReleaseTitle:
@@ -201,6 +250,8 @@ def _kind(
         return WorkKind.SPECIAL, f"{episodes[0]:g}"
     if sorted_as is FolderKind.SPECIALS and (episodes or _SPECIAL_WORD.search(stem)) and not _PAIR.search(stem):
         return WorkKind.SPECIAL, _special_label(stem, episodes, above[0].name)
+    if not episodes and _TITLED_SPECIAL.search(stem):
+        return WorkKind.SPECIAL, _special_label(stem, episodes)
     return (WorkKind.EPISODE, None) if episodes else (None, None)
 
 
@@ -216,6 +267,8 @@ def _special_label(stem: str, episodes: tuple[Episode, ...], folder: str = "SP")
     else:
         word = _WORDS_FOR.get(found[1].lower(), found[1])
     number = found[2] if found and found[2] else f"{episodes[0]:g}" if episodes else ""
+    if not number and found and (half := _HALF.match(stem, found.end())):
+        return f"{word} {half[0]}"
     return f"{word} {float(number):g}" if number else word
 
 

@@ -10,12 +10,22 @@ from typing import Final
 
 from kurabito.placements.plans.folders import read_folder
 from kurabito.placements.plans.model import WorkKind
-from kurabito.placements.plans.reading import VideoReading
+from kurabito.placements.plans.reading import SeasonFrom, VideoReading
 from kurabito.titles import fold_title, parse_title
 
 _CHECKSUM: Final = re.compile(r"[\[( ][0-9A-Fa-f]{8}[\])]?")
 _DIGITS: Final = re.compile(r"\d+")
-_COUNTED: Final = re.compile(r"[ ._-]+(?:Part|Pt|Episode|Ep|E|No|Vol)[ ._#-]*$", re.I)
+_COUNTED: Final = re.compile(r"[ ._-]+(?:Part|Pt|Chapter|Episode|Ep|E|No|Vol)[ ._#-]*$", re.I)
+# The number before the name of an episode: `1. Rice`, `2 - Water`, `3 Yeast`.
+_LEADING: Final = re.compile(r"(\d{1,3})(\.\s|\s?-\s|[\s_.])[\s_.-]*(?=[^\W\d])")
+_PAIRED: Final = re.compile(r"(.*[^\W\d_].*?)[ ._]([1-9])-(\d{2})(?!\d)")
+_IN_ORDER: Final = re.compile(r"^\d{1,3}(?:\.\s|\s?-\s)")
+_WORDED_PART: Final = re.compile(
+    r"(.*[^\W_])[ ._-]+(?:Part|Pt|Chapter|Episode)[ ._]+([IVX]{1,5}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten)(?=[ ._-]|$)",
+    re.I,
+)
+_NUMERALS: Final = "I II III IV V VI VII VIII IX X".split()
+_NUMBER_WORDS: Final = "ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE TEN".split()
 _YEAR_FIRST: Final = re.compile(r"((?:19|20)\d\d)\s?[-.]\s?(\S.*)")
 _FEWEST: Final = 3
 """Two names that differ in a number may be two works."""
@@ -29,7 +39,9 @@ def read_together(readings: Sequence[VideoReading]) -> list[VideoReading]:
     found = list(readings)
     for places in by_folder.values():
         if len(places) >= _FEWEST:
-            together = _agreed(_collected(_counted(_by_year([found[place] for place in places]))))
+            together = _agreed(
+                _collected(_counted(_led(_in_pairs(_in_parts(_by_year([found[place] for place in places]))))))
+            )
             for place, reading in zip(places, together, strict=True):
                 found[place] = reading
     return found
@@ -53,6 +65,85 @@ def _counted(readings: list[VideoReading]) -> list[VideoReading]:
             for place in places:
                 found[place] = _with_number(readings[place], numbers[place], column)
     return found
+
+
+def _led(readings: list[VideoReading]) -> list[VideoReading]:
+    """`1. Rice`, `2. Water`, in the folder of a show: the number before each name is its episode."""
+    led = [_LEADING.match(reading.path.stem) for reading in readings]
+    numbers = [int(one[1]) for one in led if one]
+    if len(numbers) < len(readings) or len(set(numbers)) < len(numbers):
+        return readings
+    if all(one.own_year and not one.episodes and one.title for one in readings):
+        # `1. Koji (2001)`, `2. Sake (2003)`: films, and the numbers only their order.
+        return [replace(one, title=_IN_ORDER.sub("", str(one.title))) for one in readings]
+    above = next((told.title for told in map(read_folder, reversed(readings[0].path.folders)) if told.title), None)
+    if above is None:
+        return readings
+    # `12 Brewers`, `7 Barrels`: with only a blank behind it, a number counts where it goes on from the one before.
+    gaps = max(numbers) - min(numbers) + 1 - len(numbers)
+    if gaps and any(one[2] in (" ", "_", ".") for one in led if one):
+        return readings
+    if any(one.own_year or one.dated or one.kind not in (None, WorkKind.EPISODE) for one in readings):
+        return readings
+    return [
+        replace(
+            reading, kind=WorkKind.EPISODE, episodes=(number,), title=above, own_title=False, part=None, counted=True
+        )
+        if reading.kind is None
+        else reading
+        for reading, number in zip(readings, numbers, strict=True)
+    ]
+
+
+def _in_parts(readings: list[VideoReading]) -> list[VideoReading]:
+    """`Koji Part I`, `Koji Part II` without years: the parts of a mini-series. With years they are films."""
+    by_name: dict[str, list[int]] = defaultdict(list)
+    numbers: dict[int, int] = {}
+    for place, reading in enumerate(readings):
+        found = _WORDED_PART.match(reading.path.stem) if reading.kind is None and reading.own_year is None else None
+        if found and (number := _numeral(found[2])):
+            by_name[found[1]].append(place)
+            numbers[place] = number
+    found_readings = list(readings)
+    for name, places in by_name.items():
+        if len(places) >= _FEWEST and len({numbers[place] for place in places}) == len(places):
+            title = parse_title(name).title
+            for place in places:
+                found_readings[place] = replace(
+                    readings[place], kind=WorkKind.EPISODE, episodes=(numbers[place],), title=title, counted=True
+                )
+    return found_readings
+
+
+def _in_pairs(readings: list[VideoReading]) -> list[VideoReading]:
+    """`Koji 2-01`, `Koji 2-02`: no two files have ranges that begin alike, so that the first number is the season."""
+    found = [_PAIRED.match(reading.path.stem) for reading in readings]
+    heads = {(one[1], one[2]) for one in found if one}
+    last = {one[3] for one in found if one}
+    if None in found or len(heads) != 1 or len(last) < len(readings):
+        return readings
+    ((name, season),) = heads
+    title = parse_title(name).title
+    return [
+        replace(
+            reading,
+            kind=WorkKind.EPISODE,
+            title=title,
+            season=int(season),
+            season_from=SeasonFrom.PAIR,
+            episodes=(int(one[3]),),
+            counted=True,
+        )
+        for reading, one in zip(readings, found, strict=True)
+        if one
+    ]
+
+
+def _numeral(word: str) -> int | None:
+    for words in (_NUMERALS, _NUMBER_WORDS):
+        if word.upper() in words:
+            return words.index(word.upper()) + 1
+    return None
 
 
 def _collected(readings: list[VideoReading]) -> list[VideoReading]:
@@ -80,7 +171,8 @@ def _by_year(readings: list[VideoReading]) -> list[VideoReading]:
 
 
 def _needs_numbers(group: Sequence[VideoReading]) -> bool:
-    if any(reading.kind not in (None, WorkKind.EPISODE) for reading in group):
+    # The days on which they were shown differ in one number too.
+    if any(reading.kind not in (None, WorkKind.EPISODE) or reading.dated for reading in group):
         return False
     return any(reading.kind is None for reading in group) or len({reading.episodes for reading in group}) == 1
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from kurabito.placements.plans.model import PlanContext, ShowContext, Work, WorkKind, because
@@ -40,12 +40,30 @@ def place_in_series(readings: Sequence[VideoReading], context: PlanContext) -> l
     """Find the episodes of known series. Files of one list are written in one style, so that the sure ones tell the others."""
     # Where all names say one season, it is the series' own, whatever number the series has.
     strict = len({reading.season for reading in readings}) > 1
-    choices = [_choices(reading, context, strict=strict) for reading in readings]
+    told = _with_offsets(context, readings)
+    choices = [_choices(reading, told, strict=strict) for reading in readings]
     sure = [found[0].counted_on for found in choices if len(found) == 1]
     style = sure[0] if sure and len(set(sure)) == 1 and any(len(found) > 1 for found in choices) else None
     if style is None and any(1 in reading.episodes for reading in readings):
         style = False
     return [_settled(reading, found, style, context) for reading, found in zip(readings, choices, strict=True)]
+
+
+def _with_offsets(context: PlanContext, readings: Sequence[VideoReading]) -> PlanContext:
+    """Where no record counts a season, its files do: they begin where those of the season before end."""
+    counts: dict[int, set[Episode]] = defaultdict(set)
+    for reading in readings:
+        if reading.season_from is not SeasonFrom.PAIR:
+            counts[reading.season or 1].update(reading.episodes)
+    return replace(context, shows=tuple(_with_offset(show, counts) for show in context.shows))
+
+
+def _with_offset(show: ShowContext, counts: Mapping[int, set[Episode]]) -> ShowContext:
+    before, own = counts.get(show.season - 1), counts.get(show.season)
+    if show.episodes or show.episode_offset or show.numbers.before or not before or not own:
+        return show
+    last = max(before)
+    return replace(show, episode_offset=int(last)) if 1 < min(own) == last + 1 else show
 
 
 def _choices(reading: VideoReading, context: PlanContext, *, strict: bool) -> list[_Choice]:
@@ -61,6 +79,9 @@ def _choices(reading: VideoReading, context: PlanContext, *, strict: bool) -> li
         if own and _has(show, reading.episodes) and (show.episodes or not counted_on):
             found.append(_Choice(show, reading.episodes, counted_on=False))
         found += counted_on
+        if place == 0 and reading.undivided in show.episodes:
+            # A long series has an episode 217 of its own.
+            found.append(_Choice(show, (reading.undivided,), counted_on=False))
     if reading.season_from is SeasonFrom.PAIR and any(not choice.counted_on for choice in found):
         return [choice for choice in found if not choice.counted_on]
     return list({(id(choice.show), choice.episodes): choice for choice in found}.values())

@@ -17,6 +17,7 @@ from kurabito.titles import Episode
 _LAST_WORD: Final = re.compile(r"[ ._\-]*[\[(【]?([^\s.\[\]()【】]+?)[\])】]?$")
 _GOES_ON: Final = re.compile(r"[^A-Za-z0-9]|$")
 _MOST_WORDS: Final = 4
+_STUDIO: Final = re.compile(r"(?<=\w)\s*[\[(](?!(?:eng|rus|jpn|chs|cht)[\])])[^\[\]()]*[\])]$", re.I)
 _OF_TRACKS: Final = re.compile(
     r"subs?|subtitles?|sounds?|audios?|tracks?|dubs?|voices?|full|signs?|songs?|字幕|音轨", re.I
 )
@@ -139,7 +140,9 @@ def _without_tail(stem: str) -> str:
 
 
 def _folder_language(folders: Sequence[str]) -> tuple[str, ...]:
-    for folder in reversed(folders):
+    for name in reversed(folders):
+        # `Rus Sound [Studio]`: who made them is in the bracket.
+        folder = name if language_of(name.strip("[]() ")) else _STUDIO.sub("", name)
         words = re.findall(r"[^\s\[\]()._]+", folder)
         said = language_of(folder.strip("[]() ")) or next(filter(None, map(language_of, words)), ())
         # `Rus Sound`, `Subs [ENG]`: the other words may only say that there are tracks.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from kurabito.catalog import series as catalog_series
 from kurabito.catalog.errors import SeriesNotFound
@@ -20,8 +20,7 @@ from kurabito.placements.plans.model import FileClass, WorkKind
 _SQL: Final = Queries("kurabito.placements.renames", "renames.sql")
 
 
-@dataclass(frozen=True, slots=True)
-class NamedFile:
+class NamedFile(NamedTuple):
     """A file that Kurabito put into a library."""
 
     path: str
@@ -34,7 +33,7 @@ class NamedFile:
 def named_files(conn: Connection, library_id: int) -> dict[str, NamedFile]:
     """Those of a library that are still the files that were put there, by their paths."""
     rows = conn.all(_SQL.named, {"library_id": library_id})
-    return {path: NamedFile(path, size, mtime_ns, stored) for path, size, mtime_ns, stored in rows}
+    return {file.path: file for file in map(NamedFile._make, rows)}
 
 
 def known_paths(conn: Connection, library_id: int) -> list[str]:

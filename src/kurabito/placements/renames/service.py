@@ -107,7 +107,7 @@ def plan(
     libraries.find(conn, library_id)
     chosen = naming or naming_of(conn, library_id)
     files = named_files(conn, library_id)
-    named = plan_renames(list(filed_files(conn, library_id, chosen, files)), chosen)
+    named = plan_renames(filed_files(conn, library_id, chosen, files), chosen)
     ordered, taken = in_order(named.renames, known_paths(conn, library_id))
     preview = RenamePreview(
         renames=tuple(ordered),

@@ -1,0 +1,91 @@
+"""What the other titles of a list say about one: a sequel beside its first season, a special or a film beside its show."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from kurabito.placements.plans.folders import FolderKind, folder_kind
+from kurabito.placements.plans.model import WorkKind
+from kurabito.placements.plans.reading import SeasonFrom, VideoReading
+from kurabito.titles import fold_title
+
+_SEQUEL: Final = re.compile(r"(.*\w[!?.]*)[ ._]+(II|III|IV|V|VI|[2-9])")
+_ROMAN: Final = {"II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6}
+_FILM_WORD: Final = re.compile(r"剧场版|劇場版|The Movie(?![A-Za-z])", re.I)
+
+
+def read_beside(readings: Sequence[VideoReading]) -> list[VideoReading]:
+    """The same readings, with titles and seasons that only the other files of the list tell."""
+    shows = {fold_title(one.title) for one in readings if one.kind is WorkKind.EPISODE and one.title}
+    sequels = [_as_season(one, shows) for one in readings]
+    episodes = [one for one in sequels if one.kind is WorkKind.EPISODE and one.title]
+    if not episodes:
+        return sequels
+    folded = {fold_title(str(one.title)): str(one.title) for one in episodes}
+    return _with_one_year([_beside_show(one, folded, episodes) for one in sequels])
+
+
+def _as_season(reading: VideoReading, shows: Collection[str]) -> VideoReading:
+    """`Koji II` beside `Koji` is its second season. Alone it may as well be a name, as `Koji 100` is."""
+    found = _SEQUEL.fullmatch(reading.title or "") if reading.kind in (WorkKind.EPISODE, WorkKind.SPECIAL) else None
+    if found is None or reading.season_from in (SeasonFrom.PAIR, SeasonFrom.NAME):
+        return reading
+    number = _ROMAN.get(found[2]) or int(found[2])
+    if fold_title(found[1]) not in shows or reading.season not in (None, 0, number):
+        return reading
+    if reading.kind is WorkKind.SPECIAL:
+        return replace(reading, title=found[1])
+    source = SeasonFrom.NAME if reading.season is None else reading.season_from
+    return replace(reading, title=found[1], season=number, season_from=source)
+
+
+def _with_one_year(readings: list[VideoReading]) -> list[VideoReading]:
+    """The episodes of one show have one year, that of its first: a later season's, or an episode called `1999`, is none.
+
+    Two shows of one name are told apart by it, and both have the same episodes.
+    """
+    by_show: dict[str, list[int]] = defaultdict(list)
+    for place, one in enumerate(readings):
+        if one.kind is WorkKind.EPISODE and one.title:
+            by_show[fold_title(one.title)].append(place)
+    found = list(readings)
+    for places in by_show.values():
+        years = Counter(readings[place].year for place in places)
+        keys = {(readings[place].season or 1, readings[place].episodes) for place in places}
+        if len(years) < 2 or len(keys) < len(places):
+            continue
+        named = len(places) - years[None]
+        first = min(year for year in years if year is not None) if 2 * named > len(places) else None
+        for place in places:
+            found[place] = replace(readings[place], year=first)
+    return found
+
+
+def _beside_show(reading: VideoReading, folded: Mapping[str, str], episodes: Sequence[VideoReading]) -> VideoReading:
+    own = fold_title(reading.title or "")
+    if reading.kind is WorkKind.FILM and own in folded and reading.year is None and reading.film_number is None:
+        # Without a word of its own it would lie in the folder of the show.
+        word = _FILM_WORD.search(reading.path.stem)
+        return replace(reading, title=f"{reading.title} {word[0] if word else 'Movie'}")
+    if reading.kind is not WorkKind.SPECIAL or own in folded or not own:
+        return reading
+    if named := next((title for one, title in folded.items() if names_twice(own, one)), None):
+        return replace(reading, title=named)
+    if reading.episodes or not reading.own_title or any(own.startswith(one) for one in folded):
+        return reading
+    if reading.path.folders and folder_kind(reading.path.folders[-1]) is FolderKind.SPECIALS:
+        # `Koji/Specials/New Year Special`: what it is called, and not another show.
+        above = reading.path.folders[:-1]
+        shows = {one.title for one in episodes if one.path.folders[: len(above)] == above}
+        return replace(reading, title=shows.pop(), label=reading.path.stem) if len(shows) == 1 else reading
+    return reading
+
+
+def names_twice(name: str, show: str) -> bool:
+    """`酒蔵koji`: the show's name in two scripts, of which its episodes were read by the Latin one."""
+    before = name.removesuffix(show)
+    return show.isascii() and bool(before) and before != name and not any(char.isascii() for char in before)
