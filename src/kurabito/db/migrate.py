@@ -13,6 +13,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Final, cast
@@ -119,8 +120,15 @@ def unknown(database: Database, set_name: str) -> list[str]:
 
 def available(dialect: Dialect, set_name: str) -> list[Migration]:
     """The migrations that this program brings, in order."""
+    return list(_shipped(dialect, set_name))
+
+
+@cache
+def _shipped(dialect: Dialect, set_name: str) -> tuple[Migration, ...]:
+    # Read once: whether a newer version was at the database is asked again and again while Kurabito runs.
     folder = files("kurabito.db").joinpath("migrations", dialect.name, set_name)
-    return sorted(_read(folder), key=lambda migration: migration.number) if folder.is_dir() else []
+    found = _read(folder) if folder.is_dir() else ()
+    return tuple(sorted(found, key=lambda migration: migration.number))
 
 
 def _ledger(database: Database, schema: str | None = None) -> Ledger:

@@ -64,6 +64,18 @@ class ProfileNotFound(DownloadError, NotFound):
     code = "profile_not_found"
 
 
+class SeriesEditNotFound(DownloadError, NotFound):
+    """No edit of several series has that id, or it is forgotten."""
+
+    code = "series_edit_not_found"
+
+
+class SeriesEditUndone(DownloadError, StateConflict):
+    """An edit of several series was undone before."""
+
+    code = "series_edit_undone"
+
+
 class ProfileConflict(DownloadError, StateConflict):
     """Another profile has that name."""
 

@@ -53,7 +53,7 @@ class ReleaseProfiles:
 
         def write(conn: Connection) -> ReleaseProfile | None:
             series.find(conn, series_id)
-            store.use(conn, series_id, profile_id)
+            store.use(conn, [series_id], profile_id)
             return store.of_series(conn, series_id) or store.default(conn)
 
         return await self._database.write(write)

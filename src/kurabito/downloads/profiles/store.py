@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from kurabito.clock import to_datetime
@@ -71,14 +72,12 @@ def default(conn: Connection) -> ReleaseProfile | None:
     return None if row is None else _profile(row)
 
 
-def use(conn: Connection, series_id: int, profile_id: int | None) -> None:
-    """Have a show use a profile that has a name, or none; its own one is forgotten."""
+def use(conn: Connection, series_ids: Sequence[int], profile_id: int | None) -> None:
+    """Have shows use a profile that has a name, or none; their own ones are forgotten. Raises ProfileNotFound."""
     if profile_id is not None:
         _named(conn, profile_id)
-    conn.run(_SQL.use, {"series_id": series_id, "profile_id": profile_id})
-    own = conn.value(_SQL.own, {"series_id": series_id})
-    if own is not None:
-        conn.run(_SQL.remove, {"id": own})
+    conn.run(_SQL.use, {"ids": list(series_ids), "profile_id": profile_id})
+    conn.run(_SQL.remove_own, {"ids": list(series_ids)})
 
 
 def set_own(conn: Connection, series_id: int, preferences: ReleasePreferences) -> ReleaseProfile:
@@ -88,7 +87,7 @@ def set_own(conn: Connection, series_id: int, preferences: ReleasePreferences) -
         own = _add(conn, None, series_id, preferences)
     else:
         conn.run(_SQL.change, {"id": own, "name": None, **_stored(preferences)})
-    conn.run(_SQL.use, {"series_id": series_id, "profile_id": own})
+    conn.run(_SQL.use, {"ids": [series_id], "profile_id": own})
     return find(conn, own)
 
 

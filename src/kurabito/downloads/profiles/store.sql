@@ -36,5 +36,8 @@ UPDATE release_profiles SET is_default = 1, updated_at = :now WHERE id = :id;
 -- name: remove
 DELETE FROM release_profiles WHERE id = :id;
 
+-- name: remove_own
+DELETE FROM release_profiles WHERE series_id {among ids};
+
 -- name: use
-UPDATE series SET profile_id = :profile_id, updated_at = :now WHERE id = :series_id;
+UPDATE series SET profile_id = :profile_id, updated_at = :now WHERE id {among ids};

@@ -22,7 +22,7 @@ from kurabito.downloads.conflicts import Conflicts
 from kurabito.downloads.health.progress import DownloadProgressState
 from kurabito.downloads.summaries import DownloadSummaries
 from kurabito.library.deletion.discards import Discards
-from kurabito.library.media.reading import MediaReadings
+from kurabito.library.media.readings import MediaReadings
 from kurabito.library.service import LibraryService
 from kurabito.media_servers.search_links import search_link
 from kurabito.media_servers.service import MediaServers
@@ -143,6 +143,7 @@ class _ShowPage:
             parts.summaries.files(series_id),
         )
         rows = _by_episode(episodes.items, links.items, files)
+        regular = [episode for episode in episodes.items if episode.kind in _REGULAR]
         return self._pages.show(
             request,
             "series.html",
@@ -151,11 +152,13 @@ class _ShowPage:
             evidence=evidence,
             others=[one for one in others.items if one.id != series_id],
             against=SPEAK_AGAINST,
-            regular=[episode for episode in episodes.items if episode.kind in _REGULAR],
+            regular=regular,
+            counted=Counter(episode.state for episode in regular),
             specials=_by_kind(episodes.items),
             has=ShowExtent.of(Counter(one.state for one in episodes.items if one.kind in _COUNTED)),
             more_episodes=episodes.next_cursor is not None,
             releases=rows,
+            sections=_sections(rows),
             rows={row.episode.id for row in rows if row.episode is not None},
             files=files,
             choices={one.episode_id: one for one in await parts.conflicts.of_series(series_id)},
@@ -203,6 +206,13 @@ def _by_kind(episodes: Sequence[SeriesEpisode]) -> list[tuple[ReleaseKind, list[
     """What is no regular episode, one kind after the other; they come in that order."""
     apart = (episode for episode in episodes if episode.kind not in _REGULAR)
     return [(kind, list(some)) for kind, some in groupby(apart, key=lambda episode: episode.kind)]
+
+
+def _sections(rows: Sequence[Releases]) -> list[tuple[ReleaseKind | None, list[Releases]]]:
+    """The rows of the table: regular episodes without a heading, and then one kind after the other."""
+    of_episodes = ((one.episode.kind, one) for one in rows if one.episode is not None)
+    apart = ((None if kind in _REGULAR else kind, one) for kind, one in of_episodes)
+    return [(kind, [one for _, one in some]) for kind, some in groupby(apart, key=lambda pair: pair[0])]
 
 
 def _by_episode(

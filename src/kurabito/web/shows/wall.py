@@ -1,6 +1,6 @@
 """*Shows*: the wall of posters, each with how much of it is there; what is new in feeds is asked about first.
 
-Several shows can be chosen on it, and followed or not followed any more together.
+Several shows can be chosen on it and edited together: what is downloaded of them, their profile and their library.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from fastapi import Request, Response
 from starlette.datastructures import QueryParams
@@ -19,6 +20,10 @@ from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.series import SeriesFilter
 from kurabito.catalog.states import EpisodeState, SeriesKind, SeriesOrder, SeriesShelf, SeriesState, SeriesWish
 from kurabito.catalog.summaries import CatalogSummaries
+from kurabito.downloads.edits.model import SeriesEdit, StoredEdit
+from kurabito.downloads.edits.service import SeriesEdits
+from kurabito.downloads.errors import SeriesEditNotFound
+from kurabito.downloads.profiles.service import ReleaseProfiles
 from kurabito.library.service import LibraryService
 from kurabito.metadata import MetadataService
 from kurabito.site.routing import Router
@@ -32,6 +37,9 @@ _LONGEST_SEARCH: Final = 200
 _YEARS: Final = range(10_000)
 _QUARTERS: Final = {str(number): number for number in range(1, 5)}
 _YES_OR_NO: Final = {"yes": True, "no": False}
+_EDITED: Final = "edited"
+_ANY: Final = "any"
+"""A choice that leaves it to the default."""
 _HAD: Final = (EpisodeState.HAVE, EpisodeState.DOWNLOADED)
 
 
@@ -135,15 +143,21 @@ class ShowExtent:
         return "good" if self.had >= self.aired else "warning"
 
 
-def router(
-    pages: Pages,
-    catalog: Catalog,
-    summaries: CatalogSummaries,
-    metadata: MetadataService,
-    libraries: LibraryService,
-) -> Router:
+@dataclass(frozen=True, slots=True)
+class WallParts:
+    """What the wall asks, beside the catalog."""
+
+    summaries: CatalogSummaries
+    metadata: MetadataService
+    libraries: LibraryService
+    profiles: ReleaseProfiles
+    edits: SeriesEdits
+
+
+def router(pages: Pages, catalog: Catalog, parts: WallParts) -> Router:
     """The wall."""
     routes = Router()
+    _edit_routes(routes, pages, parts.edits)
 
     @routes.get("/series")
     async def wall(request: Request) -> Response:
@@ -157,9 +171,9 @@ def router(
         questions = waiting.items if asks_first else ()
         lang = pages.words(request).catalogue.tag
         shows, asked_about, counted = await asyncio.gather(
-            shown_shows(metadata, page.items, lang),
-            shown_shows(metadata, questions, lang),
-            summaries.progress(one.id for one in (*page.items, *questions)),
+            shown_shows(parts.metadata, page.items, lang),
+            shown_shows(parts.metadata, questions, lang),
+            parts.summaries.progress(one.id for one in (*page.items, *questions)),
         )
         return pages.show(
             request,
@@ -177,18 +191,62 @@ def router(
             cursor=cursor,
             kinds=tuple(SeriesKind),
             orders=tuple(SeriesOrder),
-            libraries=(await libraries.by_id()).values(),
-            wishes=[wish for wish in SeriesWish if wish is not SeriesWish.NONE],
+            libraries=await parts.libraries.by_id(),
+            profiles={one.id: one for one in await parts.profiles.everything()},
+            edited=await _edited(request, parts.edits),
+            wishes=tuple(SeriesWish),
         )
 
-    @routes.post("/series/wanted")
-    async def want(request: Request) -> Response:
-        sent = await Form.sent(request)
-        wanted = one_of(SeriesWish, "wanted", sent.value("wanted"))
-        if sent.is_checked("listed"):
-            await catalog.want_listed(wanted, **WallFilter.of({name: sent.value(name) for name in sent.typed}).listed)
-        else:
-            await catalog.want([id_of(one) for one in sent.values("series_id")], wanted)
-        return pages.go(pages.addresses.within(sent.value("next") or "/series"))
-
     return routes
+
+
+def _edit_routes(routes: Router, pages: Pages, edits: SeriesEdits) -> None:
+    """Several shows are edited, and are as they were before."""
+
+    def back(sent: Form, edit_id: int) -> Response:
+        """The page where the button stood, with a word about what was done."""
+        place = urlsplit(pages.addresses.within(sent.value("next") or "/series"))
+        kept = [(name, value) for name, value in parse_qsl(place.query) if name != _EDITED]
+        return pages.go(f"{place.path}?{urlencode([*kept, (_EDITED, str(edit_id))])}")
+
+    @routes.post("/series/edits")
+    async def edit(request: Request) -> Response:
+        sent = await Form.sent(request)
+        chosen = _chosen(sent)
+        if not chosen:
+            return pages.go(pages.addresses.within(sent.value("next") or "/series"))
+        if sent.is_checked("listed"):
+            listed = WallFilter.of({name: sent.value(name) for name in sent.typed}).listed
+            made = await edits.edit_listed(chosen, **listed)
+        else:
+            made = await edits.edit([id_of(one) for one in sent.values("series_id")], chosen)
+        return back(sent, made.id)
+
+    @routes.post("/series/edits/{edit_id}/undo")
+    async def undo(request: Request, edit_id: str) -> Response:
+        sent = await Form.sent(request)
+        await edits.undo(id_of(edit_id))
+        return back(sent, id_of(edit_id))
+
+
+def _chosen(sent: Form) -> SeriesEdit:
+    """What the form says; a field of which nothing is chosen leaves the shows as they are."""
+    chosen = SeriesEdit()
+    if wanted := sent.value("wanted"):
+        chosen["wanted"] = one_of(SeriesWish, "wanted", wanted)
+    if library := sent.value("to_library"):
+        chosen["library_id"] = None if library == _ANY else id_of(library)
+    if profile := sent.value("profile"):
+        chosen["profile_id"] = None if profile == _ANY else id_of(profile)
+    return chosen
+
+
+async def _edited(request: Request, edits: SeriesEdits) -> StoredEdit | None:
+    """What the reader has just done, if the address tells of it; a word about an edit that is forgotten is none."""
+    edit_id = request.query_params.get(_EDITED)
+    if not edit_id:
+        return None
+    try:
+        return await edits.get(id_of(edit_id))
+    except SeriesEditNotFound:
+        return None

@@ -292,6 +292,46 @@ document.addEventListener("change", addUp);
 document.addEventListener("reset", () => setTimeout(addUp));
 addUp();
 
+// A click with Shift on a second box ticks, or clears, all between the two. While something is chosen, a poster is a box, too.
+let lastBox = null;
+
+const boxesLike = (box) => [...document.querySelectorAll(`input[type=checkbox][name="${CSS.escape(box.name)}"]`)].filter((each) => each.form === box.form);
+
+document.addEventListener("click", (event) => {
+  const cover = event.target.closest(".wall .card-cover");
+  const chosen = cover && event.detail && document.querySelector(".wall .choose:checked");
+  if (chosen && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    cover.parentElement.querySelector(".choose").dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, shiftKey: event.shiftKey }));
+    return;
+  }
+  const box = event.target;
+  if (!box.matches("input[type=checkbox][value]") || !box.name) return;
+  const boxes = boxesLike(box);
+  const [from, to] = [boxes.indexOf(lastBox), boxes.indexOf(box)].sort((a, b) => a - b);
+  if (event.shiftKey && from >= 0) {
+    for (const each of boxes.slice(from, to + 1)) each.checked = box.checked;
+    addUp();
+  }
+  lastBox = box;
+});
+
+// What was done is said to those who do not see it: what a page brings along is not read out, a change of it is.
+for (const place of document.querySelectorAll("[data-notice]")) {
+  const said = [...place.querySelectorAll("p")].map((each) => [each, each.textContent]);
+  for (const [each] of said) each.textContent = "";
+  setTimeout(() => said.forEach(([each, text]) => setText(each, text)));
+}
+
+document.addEventListener("click", (event) => {
+  const dismissed = event.target.closest("[data-dismiss]");
+  if (!dismissed) return;
+  event.preventDefault();
+  history.replaceState(null, "", dismissed.href);
+  dismissed.closest("[data-notice]").remove();
+  main.focus();
+});
+
 // One confirmation is open at a time, and Escape closes it.
 document.addEventListener("toggle", (event) => {
   if (!event.target.matches("details.confirm[open]")) return;
@@ -301,8 +341,13 @@ document.addEventListener("toggle", (event) => {
 }, true);
 
 document.addEventListener("keydown", (event) => {
-  const open = event.key === "Escape" && document.querySelector("details.confirm[open]");
-  if (!open) return;
+  if (event.key !== "Escape") return;
+  const open = document.querySelector("details.confirm[open]");
+  if (!open) {
+    // Nothing is open: what is chosen is let go of.
+    if (event.target.matches("body, main, .choose")) document.getElementById("many")?.reset();
+    return;
+  }
   open.open = false;
   open.querySelector("summary").focus();
 });
@@ -456,7 +501,8 @@ function passSecond() {
 // A link to something that is folded away unfolds it.
 function unfold() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  if (target?.matches("details")) target.open = true;
+  const folded = target?.matches("details") ? target : target?.querySelector(":scope > td > details.seen");
+  if (folded) folded.open = true;
 }
 
 // The box at the top finds while one types: what was found stands below it, and Enter shows it as a page.
