@@ -88,7 +88,7 @@ async def photograph(there: Photographer) -> None:
         await expect(page.locator("#live")).to_have_attribute("data-stream", "on")
         await take(page, "task-dark")
     async with there.window((1280, 860), "/library/1/folders?folder=The+Storehouse+at+Dawn/Season+1") as page:
-        await expect(page.locator(".tile .thumb img")).to_have_count(12, timeout=_PATIENCE)
+        await expect(page.locator(".tile .thumb img").nth(9)).to_be_visible(timeout=_PATIENCE)
         await take(page, "folder")
 
 

@@ -17,7 +17,7 @@ async def test_a_collection_counts_and_the_rest_is_imported_by_hand(demo: dict[s
     page = await new_page(viewport=DESK, locale="en-GB")
     await page.goto(demo["login"])
     await page.goto(f"{demo['url']}/library")
-    await page.get_by_role("link", name="Not adopted").click()
+    await page.get_by_role("link", name="Unmatched files").click()
     entry = page.locator("#unadopted .entry", has_text="The Lantern - 01.mkv")
     while not await entry.count():
         # The scan of the demo is under way when the page is opened first.
@@ -54,8 +54,9 @@ async def test_a_collection_counts_and_the_rest_is_imported_by_hand(demo: dict[s
     await page.locator("#choose-1").focus()
     await page.keyboard.press("Space")
     await expect(page.locator("#many")).to_contain_text("1 chosen")
-    await page.locator("#many select").select_option("future")
-    await page.locator("#many").get_by_role("button", name="Follow", exact=True).click()
+    await page.locator("#many").get_by_text("Edit…").click()
+    await page.locator("#many").get_by_label("Download").select_option("future")
+    await page.locator("#many").get_by_role("button", name="Apply").click()
     await expect(page.locator("#series-1 .card-state")).to_have_text("Followed")
     await page.goto(f"{demo['url']}/series/1")
     await expect(page.get_by_label("New ones: what airs from now on")).to_be_checked()

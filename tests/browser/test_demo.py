@@ -105,7 +105,7 @@ async def _a_download_ends_on_the_shelf(page: Page, url: str, shelf: Path) -> No
     await expect(asked).to_have_count(2)
     uncut = asked.filter(has=page.locator(".path", has_text="Fireworks uncut"))
     await uncut.get_by_role("button", name="Season 1, episode 7").click()
-    await _comes(page.locator("#file-questions"), "No file waits for you.")
+    await _comes(page.locator("#file-questions"), "No file needs you.")
     await page.goto(series)
     await expect(cells.nth(6)).to_have_attribute("data-episode", "have")
     await page.goto(f"{url}/library/1/folders?folder={quote(season)}")

@@ -46,14 +46,14 @@ async def test_a_show_that_is_not_followed_is_found_and_completed(hasty_demo: di
     await _follow(tab, url, season=1)
     last_season = tab.url
     await _fetch_the_batch(tab)
-    await _has_happened(tab, url, last_season, "In library", "[Loft] The Gatekeepers [01-12]")
+    await _has_happened(tab, url, last_season, "Added to library", "[Loft] The Gatekeepers [01-12]")
     # A new episode is released, and comes by the feed too.
     newest = await _read_the_feed(tab, url)
-    await _has_happened(tab, url, this_season, "Sent", newest)
+    await _has_happened(tab, url, this_season, "Sent to downloader", newest)
     await _search_automatically(tab, url)
     # Nobody has that release, so the one of another group comes without a hand.
     await _has_happened(tab, url, this_season, "Failed", newest)
-    await _has_happened(tab, url, this_season, "In library", newest.replace("[Kura]", "[Loft]"))
+    await _has_happened(tab, url, this_season, "Added to library", newest.replace("[Kura]", "[Loft]"))
     await tab.goto(f"{url}/wanted")
     await expect(tab.locator("#wanted .nothing")).to_be_visible()
     await tab.goto(f"{url}/downloads/blocklist")
@@ -84,7 +84,7 @@ async def _fetch_the_batch(page: Page) -> None:
     await expect(page.locator(".grid").first.locator("li")).to_have_count(12)
     await page.locator("#backfill").click()
     await expect(page.locator("main")).to_contain_text("[Loft] The Gatekeepers [01-12]")
-    await page.get_by_role("button", name="Fetch").click()
+    await page.get_by_role("button", name="Download", exact=True).click()
     await expect(page.locator("#backfill")).to_be_visible()
 
 

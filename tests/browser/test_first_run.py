@@ -120,8 +120,11 @@ class Keeper:
         assert width[0] <= width[1], f"{self._page.url} is {width[0]} wide in a window of {width[1]}"
 
     async def _press(self, key: str) -> None:
+        button = self._page.get_by_role("button", name=self._say(key), exact=True).first
+        # The page that has it may be on its way still.
+        await button.wait_for()
         await self._fits()
-        await self._page.get_by_role("button", name=self._say(key), exact=True).first.click()
+        await button.click()
 
     async def choose_language_and_password(self) -> None:
         await self._page.wait_for_url("**/setup/welcome")

@@ -129,14 +129,16 @@ async def test_somebody_follows_a_feed_and_gets_everything_in_it_read(
     # There is nothing to tick before somebody wants to choose.
     tick = page.get_by_role("checkbox", name="The.Gatekeepers.S02E04", exact=False)
     await expect(tick).to_have_count(0)
-    await page.get_by_label("Take only those I select").check()
+    await page.get_by_label("Download only those I select").check()
     await expect(tick).to_be_visible()
-    await page.get_by_label("Take all that are missing").check()
+    await page.get_by_label("Download all that are missing").check()
     await page.get_by_role("button", name="Follow feed").click()
     await expect(page.locator("h1")).to_have_text("This season")
     # It is read while one looks.
     await expect(page.locator(".entry.item")).to_have_count(9)
-    await expect(page.locator(".entry.item", has_text="The.Gatekeepers.S02E04")).to_contain_text("is waiting for you")
+    await expect(page.locator(".entry.item", has_text="The.Gatekeepers.S02E04")).to_contain_text(
+        "is waiting for your decision"
+    )
 
     unread = page.locator(".entry.item", has_text="第05話")
     await unread.get_by_role("link", name="Add a title rule").click()
@@ -162,7 +164,7 @@ async def test_somebody_follows_a_feed_and_gets_everything_in_it_read(
     await page.get_by_role("link", name="Kura no Bannin").click()
     await expect(page.locator(".grid li")).to_have_count(5)
     await page.locator(".grid a").nth(4).click()
-    await expect(page.locator(".releases:target")).to_contain_text("第06話")
+    await expect(page.locator(".episode-row:target .ep-unfolded")).to_contain_text("第06話")
     await page.get_by_text("Settings and corrections").click()
     await page.get_by_label("Other names").fill("Kura no Bannin\nThe Warden")
     await page.get_by_role("region", name="Names and numbering").get_by_role("button", name="Save").click()

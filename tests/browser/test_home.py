@@ -30,6 +30,14 @@ EPISODE = (
     "INSERT INTO episodes (series_id, kind, number, state, created_at, updated_at) "
     "VALUES (:id, 'tv', :number, :state, :now, :now)"
 )
+PROFILE = (
+    "INSERT INTO release_profiles (id, name, conflict_policy, upgrade, wait_minutes, preferences, created_at, updated_at) "
+    "VALUES (1, 'HD', 'best', 0, 0, '{}', :now, :now)"
+)
+LINK = (
+    "INSERT INTO anime_links (id, release_key, series_id, episode_id, title, url, download_type, is_filtered, created_at) "
+    "VALUES (1, 'k', 1, 1, '[Kura] The Lantern - 01 [720p]', 'magnet:?xt=urn:btih:1', 'magnet', 1, :now)"
+)
 # What moved without the reader's doing, from the first paint on; 0 is said only when nothing came for a while.
 SHIFT = (
     "new Promise((done) => new PerformanceObserver((list) => done(list.getEntries().reduce((sum, it) => sum + it.value, 0)))"
@@ -41,6 +49,7 @@ PAINTED = (
 )
 # Below the bar at the top and above 300 px: a phone shows the first row without a touch.
 FIRST_ROW = 300
+LAST_OF_FIRST_EPISODE = 600
 
 
 async def _write(stage: Stage, statement: str, **values: Any) -> None:
@@ -53,6 +62,13 @@ def _shows(conn: Connection) -> None:
         conn.run(SERIES, of)
         conn.run(ALIAS, {**of, "folded": f"thelantern{number:03}"})
         conn.run(EPISODE, {"id": number, "number": 1, "state": "have" if number % 2 else "wanted"})
+
+
+def _season(conn: Connection) -> None:
+    conn.run(SERIES, {"id": 1, "title": "The Lantern of the Storehouse at the End of the Long Road"})
+    for number in range(1, 25):
+        conn.run(EPISODE, {"id": 1, "number": number, "state": "wanted"})
+    conn.run(LINK)
 
 
 async def test_a_font_that_comes_late_does_not_move_the_page(page: Page, stage: Stage) -> None:
@@ -72,6 +88,14 @@ async def test_a_font_that_comes_late_does_not_move_the_page(page: Page, stage: 
     assert await page.evaluate(SHIFT) == 0
 
 
+async def test_a_slow_machine_paints_the_page_once_it_is_whole(page: Page, stage: Stage) -> None:
+    machine = await page.context.new_cdp_session(page)
+    await machine.send("Emulation.setCPUThrottlingRate", {"rate": 10})
+    for _ in range(3):
+        await page.goto(await stage.link())
+        assert await page.evaluate(SHIFT) == 0
+
+
 async def test_trouble_comes_to_the_first_page_and_stays_hidden_until_it_changes(
     page: Page, stage: Stage, screen: Screen, fits: Fit, picture: Picture
 ) -> None:
@@ -88,7 +112,7 @@ async def test_trouble_comes_to_the_first_page_and_stays_hidden_until_it_changes
     await fits()
     await picture("home-trouble")
     await row.get_by_role("button", name="Hide until it changes").click()
-    await expect(page.locator("#hidden-notices summary")).to_have_text("1 hidden")
+    await expect(page.locator("#hidden-notices summary")).to_have_text("1 hidden item")
     await expect(row).not_to_be_visible()
     await _write(stage, "UPDATE subscriptions SET error_code = 'bad_status'")
     await expect(row).to_be_visible()
@@ -159,12 +183,92 @@ async def test_several_shows_are_chosen_with_the_keyboard_and_without_scripts(
         if scripted:
             await expect(many).to_contain_text("2 chosen")
         await many.get_by_role("button", name="Unfollow").click()
+        await expect(page.locator("#edited")).to_contain_text("2 shows are no longer followed.")
         # Without a file they are in the collection no more.
         for card in chosen:
             await expect(page.locator(f"#{card}")).to_have_count(0)
+        await page.get_by_role("link", name="Dismiss").click()
+        await expect(page.locator("#edited .undo-notice")).to_have_count(0)
         await page.goto(f"{stage.url}/series?state=ignored")
         await expect(cards).to_have_count(2)
         await page.get_by_label("Choose all listed").check()
         await many.get_by_role("button", name="Follow", exact=True).click()
         await expect(page.locator("#listed .nothing")).to_be_visible()
         await page.close()
+
+
+async def test_a_range_of_shows_is_chosen_with_shift_edited_and_put_back(
+    page: Page, stage: Stage, fits: Fit, picture: Picture
+) -> None:
+    await stage.queue.database.write(_shows)
+    await _write(stage, PROFILE)
+    await page.goto(await stage.link("/series"))
+    many, cards = page.locator("#many"), page.locator("#wall > li")
+    await cards.nth(1).locator(".choose").click()
+    await cards.nth(5).locator(".choose").click(modifiers=["Shift"])
+    await expect(many).to_contain_text("5 chosen")
+    # While something is chosen, a poster chooses, too.
+    await cards.nth(7).locator(".card-cover").click(modifiers=["Shift"])
+    await expect(many).to_contain_text("7 chosen")
+    await cards.nth(7).locator(".choose").click()
+    await cards.nth(6).locator(".choose").click(modifiers=["Shift"])
+    await expect(many).to_contain_text("5 chosen")
+    await page.keyboard.press("Escape")
+    await expect(many).not_to_be_visible()
+    await cards.nth(0).locator(".choose").click()
+    await cards.nth(2).locator(".choose").click(modifiers=["Shift"])
+    await many.get_by_text("Edit…").click()
+    await many.get_by_label("Profile").select_option(label="HD")
+    await fits()
+    await picture("wall-edit")
+    await many.get_by_role("button", name="Apply").click()
+    notice = page.get_by_role("status").filter(has_text="3 shows now use profile HD.")
+    await expect(notice).to_be_visible()
+    await fits()
+    await picture("wall-edited")
+    using = "SELECT count(*) FROM series WHERE profile_id IS NOT NULL"
+    assert await stage.queue.database.read(lambda conn: conn.value(using)) == 3
+    await notice.get_by_role("button", name="Undo").click()
+    await expect(page.locator("#edited")).to_contain_text("Undone.")
+    assert await stage.queue.database.read(lambda conn: conn.value(using)) == 0
+    await page.get_by_role("link", name="Dismiss").click()
+    await expect(page.locator("#edited .undo-notice")).to_have_count(0)
+    await expect(page).to_have_url(re.compile(r"/series$"))
+
+
+async def test_the_first_episode_of_a_show_is_in_sight_and_unfolds(
+    page: Page, stage: Stage, screen: Screen, fits: Fit, picture: Picture
+) -> None:
+    await stage.queue.database.write(_season)
+    await page.goto(await stage.link("/series/1"))
+    rows = page.locator(".episode-row")
+    await expect(rows).to_have_count(24)
+    first = await rows.first.bounding_box()
+    assert first is not None
+    assert first["y"] + first["height"] < LAST_OF_FIRST_EPISODE
+    # Two lines at most, one on a desk.
+    assert first["height"] < (80 if screen.width < 500 else 44)
+    assert await page.evaluate(SHIFT) == 0
+    await fits()
+    await picture("show-season")
+    details = page.locator("#seen-1 > summary")
+    await expect(page.locator("#link-1")).not_to_be_visible()
+    await details.focus()
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#link-1")).to_be_visible()
+    await expect(page.locator("#link-1")).to_contain_text("Excluded by a filter")
+    # What unfolds keeps its buttons in their places.
+    release, button = [await page.locator(it).bounding_box() for it in ("#link-1", "#correct-1 > summary")]
+    assert release is not None
+    assert button is not None
+    assert release["x"] <= button["x"]
+    assert release["y"] < button["y"] < release["y"] + release["height"]
+    await fits()
+    await page.locator("#actions-2 > summary").click()
+    await page.get_by_role("button", name="Not wanted Episode 2").click()
+    await expect(page.locator("#episode-2")).to_have_attribute("data-episode", "unwanted")
+    # A link to an episode unfolds it.
+    await page.goto(f"{stage.url}/series/1")
+    await expect(page.locator("#link-1")).not_to_be_visible()
+    await page.locator(".grid a").first.click()
+    await expect(page.locator("#link-1")).to_be_visible()

@@ -67,7 +67,7 @@ async def test_what_is_missing_is_told_with_the_source_that_does_not_answer(
         await page.goto(await stage.link())
         await page.goto(f"{stage.url}/metadata/{fresh.id}")
         state = page.locator("#state")
-        await expect(state).to_contain_text("No poster yet: TMDB would have it, and does not answer.")
+        await expect(state).to_contain_text("No poster yet: TMDB does not respond.")
         # Nothing could be asked, and the page does not call that a success.
         await expect(state).to_contain_text("The last sync failed.")
         await state.get_by_role("link", name="Failed").click()
@@ -75,21 +75,21 @@ async def test_what_is_missing_is_told_with_the_source_that_does_not_answer(
         await _sync(stage, parts, TaskState.SUCCEEDED)
 
     await page.goto(f"{stage.url}/metadata/{unknown.id}")
-    await expect(state).to_contain_text("Not looked up: TMDB does not answer.")
+    await expect(state).to_contain_text("Not looked up: TMDB does not respond.")
     await expect(state).to_contain_text("It could not be reached. Last attempt")
     await expect(state).not_to_contain_text("Not looked up yet")
     await page.goto(f"{stage.url}/metadata/{known.id}")
     await expect(page.locator(".ids")).to_contain_text("70")
-    await expect(state).to_contain_text("bgm.tv would have it, and does not answer.")
-    await expect(state).not_to_contain_text("It comes with the ID")
+    await expect(state).to_contain_text("No poster yet: bgm.tv does not respond.")
+    await expect(state).not_to_contain_text("once the ID is known")
 
     await page.goto(f"{stage.url}/calendar")
     sources = page.locator("#sources")
-    await expect(sources.locator("[data-source=tmdb]")).to_contain_text("Not answering It could not be reached.")
-    await expect(sources.locator("[data-source=tmdb]")).to_contain_text("1 record waits for it.")
-    await expect(sources.locator("[data-source=bgm]")).to_contain_text("1 record waits for it.")
-    await expect(sources.locator("[data-source=index]")).to_contain_text("Working 1 entry, imported")
-    await expect(sources.locator("[data-source=index]")).to_contain_text("1 row of the file was left out.")
+    await expect(sources.locator("[data-source=tmdb]")).to_contain_text("Not responding It could not be reached.")
+    await expect(sources.locator("[data-source=tmdb]")).to_contain_text("1 show is waiting for it.")
+    await expect(sources.locator("[data-source=bgm]")).to_contain_text("1 show is waiting for it.")
+    await expect(sources.locator("[data-source=index]")).to_contain_text("Working 1 entry, fetched")
+    await expect(sources.locator("[data-source=index]")).to_contain_text("1 row of the file was skipped.")
     await fits()
 
 
@@ -98,32 +98,35 @@ LACKS: dict[str, tuple[Details, dict[str, object], list[str]]] = {
     "with a key, new": (
         Details(title_japanese="蔵", bgm_id=1),
         {},
-        ["No poster yet. The next sync asks for one.", "Not looked up yet. The next sync does that."],
+        ["No poster yet. The next sync looks for one.", "Not looked up yet. The next sync does it."],
     ),
     "with a key, looked up": (
         Details(title_japanese="蔵", bgm_id=2),
         {"tmdb_lookup_at": 1, "poster_lookup_at": 1},
-        ["No source that was asked has a poster of it.", "Looked up and not found. The next lookup is in seven days"],
+        ["No source has a poster of it.", "Looked up and not found. The next lookup is in seven days"],
     ),
     "with a key, unclear": (
         Details(title_japanese="蔵", poster_url="https://img.example/1.jpg"),
         {"tmdb_lookup_at": 1, "tmdb_candidates": candidates_as_stored((MAYBE,))},
-        ["The poster is not downloaded yet. Every sync tries;", "TMDB has several candidates. Choose one:"],
+        ["The poster is not downloaded yet. Every sync tries again;", "TMDB has several candidates. Choose one:"],
     ),
     "with a key, nameless": (
         Details(title_chinese="藏"),
         {},
-        ["No poster is known. It comes with the ID.", "It has no Japanese or English title to look it up by."],
+        [
+            "No poster is known. It is fetched once the ID is known.",
+            "It has no Japanese or English title to look it up by.",
+        ],
     ),
     "without a key": (
         Details(title_japanese="蔵", bgm_id=4),
         {},
-        ["The imported index does not have it, and TMDB is not used without a key."],
+        ["It is not in the ID index, and TMDB needs a key."],
     ),
     "without a key, with an id": (
         Details(title_japanese="蔵", tmdb_id=5),
         {},
-        ["No poster yet: only TMDB could have one, and it is not used without a key."],
+        ["No poster yet: only TMDB may have one, and it needs a key."],
     ),
 }
 

@@ -29,9 +29,9 @@ async def test_a_client_is_tested_connected_changed_and_removed(url: str, tmp_pa
         assert wrong.status_code == 422
         assert problem_in(wrong.text) == "password-problem: qbittorrent refused the user name or the password."
         away = await site.post(f"{PATH}-test", **(form | {"url": "http://127.0.0.1:9"}), password=PASSWORD)
-        assert problem_in(away.text).startswith("url-problem: No qbittorrent answers there.")
+        assert problem_in(away.text).startswith("url-problem: No qbittorrent responds at this address.")
         good = await site.post(f"{PATH}-test", **form, password=PASSWORD)
-        assert "Connected: the client answered." in good.text
+        assert "Connected: the client responded." in good.text
         assert "nas" not in [one.registration.service_name for one in (await site.feeds.services.page()).items]
         added = await site.post(PATH, **form, password=PASSWORD)
         assert added.status_code == 200

@@ -63,8 +63,8 @@ async def test_a_file_says_what_it_is_where_it_came_from_and_what_happened_to_it
         assert link in page, link
     seen = await furnished.read(f"/files/{file}")
     assert "The Lantern · Episode 1" in seen
-    assert "lantern 01.mkv" in seen.partition("Where it came from")[2]
-    assert "Filed here" in seen
+    assert "lantern 01.mkv" in seen.partition("Source")[2]
+    assert "Added to the library" in seen
     assert "Found in the library" in seen
     assert (await furnished.get("/files/99")).status_code == 404
 
@@ -109,7 +109,7 @@ async def test_an_episode_is_not_wanted_until_it_is_wanted_again(shelf: Shelf, f
     assert "The Lantern" in await furnished.read("/wanted")
     seen = (await furnished.post("/episodes/2/not-wanted", next="/series/1")).text
     assert 'id="not-wanted-2"' not in seen
-    assert '<div class="episode-row" data-episode="unwanted">' in seen
+    assert '<tr class="episode-row" id="episode-2" data-episode="unwanted">' in seen
     assert "1 of 1 episodes" in seen
     assert "The Lantern" not in (await furnished.read("/wanted")).partition("Wanted")[2]
     await furnished.post("/episodes/2/want-again", next="/series/1")

@@ -29,16 +29,16 @@ async def test_an_indexer_is_added_tested_changed_and_removed(site: Site, jacket
     refused = await site.post("/search/indexers", name="Jackett", url="ftp://nas", api_key=KEY)
     assert refused.status_code == 422
     added = await site.post("/search/indexers", name="Jackett", url=pasted, allows_private="yes")
-    assert "Not asked yet" in added.text
+    assert "Not used yet" in added.text
     tested = await site.post("/search/indexers/1/test")
-    assert "It answers, with 2 results" in tested.text
+    assert "It works: 2 results" in tested.text
     changed = await site.post("/search/indexers/1", min_seeders="5", priority="1", per_hour="0", is_enabled="yes")
     assert (changed.status_code, "This number cannot be used" in changed.text) == (422, True)
     changed = await site.post("/search/indexers/1", min_seeders="5", priority="1", per_hour="9", is_enabled="")
     assert 'data-tone="off"' in changed.text
     assert (await site.feeds.indexers.get(1)).settings.api_key == KEY
     assert KEY not in refused.text + added.text + tested.text + changed.text
-    assert "No indexer yet" in (await site.post("/search/indexers/1/remove")).text
+    assert "No indexers yet" in (await site.post("/search/indexers/1/remove")).text
 
 
 async def test_everything_about_an_indexer_can_be_changed_on_its_page(site: Site, jackett: StandIn) -> None:
@@ -77,7 +77,7 @@ async def test_a_site_is_switched_on(site: Site) -> None:
 
 @pytest.mark.parametrize(
     ("language", "words"),
-    [("en", "New series, not followed"), ("ja", "未フォロー"), ("zh-Hans", "未追踪"), ("zh-Hant", "未追蹤")],
+    [("en", "New series, not followed"), ("ja", "フォローしていない"), ("zh-Hans", "未关注"), ("zh-Hant", "未追蹤")],
 )
 async def test_a_release_is_found_and_grabbed(site: Site, jackett: StandIn, language: str, words: str) -> None:
     site.client.headers["Accept-Language"] = language
@@ -151,7 +151,7 @@ async def test_a_profile_is_made_changed_and_used_by_a_show(site: Site) -> None:
     own = await site.post("/series/1/profile/own", conflict_policy="ask", groups="Kura", batches="any")
     assert "Its own preferences" in own.text
     assert "Its own preferences" not in (await site.post("/series/1/profile", profile="1")).text
-    assert "No profile yet" in (await site.post("/rules/profiles/1/remove")).text
+    assert "No profiles yet" in (await site.post("/rules/profiles/1/remove")).text
     assert (await site.get("/rules/profiles/1")).status_code == 404
 
 

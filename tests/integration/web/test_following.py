@@ -12,8 +12,11 @@ import pytest
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.identity.relink import Relinker, RelinkTask
 from kurabito.catalog.relinks.store import RelinkCause
+from kurabito.catalog.states import SeriesWish
 from kurabito.db import Connection
 from kurabito.demo.feeds import DAWN, NEIGHBOUR, SEASON
+from kurabito.downloads.choice import DEFAULT, ReleasePreferences
+from kurabito.downloads.profiles.service import ReleaseProfiles
 from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.feeds.tasks import FetchResult, FetchTask
 from kurabito.runtime.errors import PermanentError
@@ -87,7 +90,7 @@ async def test_a_feed_is_looked_into_chosen_from_and_followed(site: Site, feeds:
     assert (await site.get("/following/1", status="odd")).status_code == 422
     page = await site.post("/following", **answers)
     assert page.status_code == 409
-    assert "It is already followed. Change that subscription instead." in page.text
+    assert "You already follow this feed. Change its settings instead." in page.text
     # The next look knows the series.
     page = await site.post("/following/new", url=feeds + DAWN, allows_private=host_of(feeds))
     assert "12 items: 12 of known series" in page.text
@@ -174,7 +177,7 @@ async def test_a_series_is_asked_about_followed_named_and_counted(site: Site, fe
     listed = {name: int(number) for number, name in cards}
     batch, gate = listed["Yoru no Kurabito"], listed["The Gatekeepers"]
     told = "Yoru no Kurabito · Episodes 1\N{EN DASH}12"
-    assert f"On hold {told} Its series is waiting for you." in text_of(await site.get("/following/1"))
+    assert f"On hold {told} Its series is waiting for your decision." in text_of(await site.get("/following/1"))
     page = await site.post(f"/series/{batch}/state", state="followed", next="/series")
     assert page.url.path == "/series"
     assert "0 / 12 · Downloading" in text_of(page)
@@ -199,7 +202,7 @@ async def test_a_series_is_asked_about_followed_named_and_counted(site: Site, fe
     assert 'value="24"' in page.text
     page = await site.post(f"/series/{batch}", **{**names, "episode_offset": "-1"}, aliases="")
     assert "This number cannot be used:" in page.text
-    assert "Series not found" in (await site.get("/series/4711")).text
+    assert "Show not found" in (await site.get("/series/4711")).text
 
 
 async def test_the_wall_has_what_is_followed_or_in_a_library_and_several_are_followed_at_once(
@@ -239,21 +242,71 @@ async def test_the_wall_has_what_is_followed_or_in_a_library_and_several_are_fol
     assert third in await on_wall(state="ignored")
     assert one not in await on_wall(state="ignored")
     page = await site.post(
-        "/series/wanted", series_id=[str(one), str(third)], wanted="missing", next="/series?order=title"
+        "/series/edits", series_id=[str(one), str(third)], wanted="missing", next="/series?order=title"
     )
     assert page.url.path == "/series"
+    assert "2 shows are followed: missing and new episodes are downloaded." in text_of(page)
     assert await on_wall() == {one: "Followed", other: "Not followed", third: "Followed"}
     assert await on_wall(followed="yes") == await on_wall(state="followed") == {one: "Followed", third: "Followed"}
     assert await on_wall(followed="no") == {other: "Not followed"}
     # All that a filter lists, whatever is ticked beside it.
-    await site.post("/series/wanted", listed="yes", followed="no", series_id=[str(one)], wanted="future")
+    await site.post("/series/edits", listed="yes", followed="no", series_id=[str(one)], wanted="future")
     wanted = await catalog.several([one, other, third])
     assert [wanted[number].wanted for number in (one, other, third)] == ["missing", "future", "missing"]
     # The button comes after the choice, and counts.
-    await site.post("/series/wanted", series_id=[str(one), str(third)], wanted=["all", "none"])
+    await site.post("/series/edits", series_id=[str(one), str(third)], wanted=["all", "none"])
     assert await on_wall() == {one: "Not followed", other: "Followed"}
-    assert (await site.post("/series/wanted", series_id=["4711"], wanted="all")).status_code == 404
-    assert (await site.post("/series/wanted", series_id=[str(one)], wanted="some")).status_code == 422
+    assert (await site.post("/series/edits", series_id=["4711"], wanted="all")).status_code == 404
+    assert (await site.post("/series/edits", series_id=[str(one)], wanted="some")).status_code == 422
+
+
+async def test_several_shows_get_a_profile_a_library_and_a_wish_and_are_as_before_when_it_is_undone(
+    site: Site, feeds: str
+) -> None:
+    await follow(site, feeds + SEASON)
+    catalog, profiles = Catalog(site.queue.database), ReleaseProfiles(site.queue.database)
+    one, other, *_ = (series.id for series in (await catalog.series()).items)
+    await site.queue.database.write(
+        lambda conn: conn.run(
+            "INSERT INTO library_roots (id, name, root_path, created_at, updated_at) VALUES (1, 'Shelf', '/srv', :now, :now)"
+        )
+    )
+    named = await profiles.add("HD <1>", DEFAULT)
+    own = await profiles.set_own(other, ReleasePreferences(upgrade=True, wait_minutes=7))
+    page = await site.post(
+        "/series/edits",
+        series_id=[str(one), str(other)],
+        wanted="future",
+        profile=str(named.id),
+        to_library="1",
+        next="/series?order=title&edited=99",
+    )
+    told = text_of(page)
+    assert dict(page.url.params) == {"order": "title", "edited": "1"}
+    assert "2 shows are followed: new episodes are downloaded." in told
+    assert "2 shows now use profile HD <1>." in told
+    assert "2 shows now go into library Shelf." in told
+    for series in (await catalog.several([one, other])).values():
+        assert (series.wanted, series.library_id) == ("future", 1)
+        assert await profiles.of_series(series.id) == named
+    # What was changed since stays; the rest is as it was.
+    await catalog.change(one, {"library_id": None, "wanted": SeriesWish.MISSING})
+    page = await site.post("/series/edits/1/undo", next="/series?edited=1")
+    assert "Undone. A show that was changed since then keeps its newer choice." in text_of(page)
+    assert 'id="undo-edit"' not in page.text
+    shows = await catalog.several([one, other])
+    assert [(shows[it].wanted, shows[it].library_id) for it in (one, other)] == [("missing", None), ("all", None)]
+    assert await profiles.of_series(one) is None
+    again = await profiles.of_series(other)
+    assert again is not None
+    assert (again.series_id, again.preferences) == (other, own.preferences)
+    assert (await site.post("/series/edits/1/undo")).status_code == 409
+    assert (await site.post("/series/edits/4711/undo")).status_code == 404
+    unchanged = await site.post("/series/edits", series_id=[str(one)], wanted="", profile="", to_library="")
+    assert (unchanged.status_code, 'class="undo-notice"' in unchanged.text) == (200, False)
+    assert (await site.post("/series/edits", wanted="all")).status_code == 422
+    assert (await site.post("/series/edits", series_id=[str(one)], profile="4711")).status_code == 404
+    assert 'class="undo-notice"' not in (await site.get("/series", edited="4711")).text
 
 
 async def test_specials_stand_apart_and_what_names_no_episode_comes_first(site: Site, feeds: str) -> None:

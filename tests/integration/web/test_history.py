@@ -90,7 +90,7 @@ async def read(site: Site, url: str, **query: str) -> httpx2.Response:
 
 @only_sqlite
 async def test_the_page_shows_filters_and_links_what_happened(site: Site) -> None:
-    assert "Nothing happened yet" in await site.read("/history")
+    assert "Nothing yet." in await site.read("/history")
     await filled(site)
     page = await site.get("/history")
     assert re.findall(r'id="entry-\d+-(\w+)-', page.text) == ["placed", "completed", "taken", "seen", "seen"]

@@ -98,8 +98,8 @@ async def test_tasks_are_named_for_people_and_checks_are_folded_away(furnished: 
     for path in ("/now", "/tasks"):
         seen = await furnished.read(path)
         assert f"Scan of {name} library.scan" in seen
-        assert "1 poll or check Check which feeds are due feeds.check" in seen
-        assert "Fetch of a feed feeds.fetch" in seen
+        assert "1 routine check Check which feeds are due feeds.check" in seen
+        assert "Feed fetch feeds.fetch" in seen
 
 
 async def test_the_box_finds_shows_by_any_name_pages_and_the_way_to_releases(site: Site) -> None:
@@ -112,5 +112,5 @@ async def test_the_box_finds_shows_by_any_name_pages_and_the_way_to_releases(sit
     assert 'href="/series/1"' in page
     assert 'href="/search?q=Delicious+in"' in page
     assert 'href="/duplicates"' in (await site.get("/find", q="dupl")).text.split('id="found"')[1]
-    assert "Nothing in the collection has this name." in (await site.get("/find", q="zzz")).text
+    assert "Nothing in your collection has this name." in (await site.get("/find", q="zzz")).text
     assert (await site.get("/find")).status_code == 200

@@ -28,21 +28,21 @@ async def test_a_server_is_added_tested_changed_and_removed(site: Site, server: 
     assert (refused.status_code, "http://nas:8096" in refused.text) == (422, True)
     fields = {"name": "Plex", "url": server.url, "path_maps": "/srv/media => /media"}
     added = await site.post(page, kind="plex", token=TOKEN, **fields)
-    assert "Not told yet" in added.text
+    assert "Not notified yet" in added.text
     tested = await site.post(f"{page}/1/test")
-    assert ("It answers" in tested.text, "Living room" in tested.text) == (True, True)
+    assert ("It responds" in tested.text, "Living room" in tested.text) == (True, True)
     changed = await site.post(f"{page}/1", token="", is_enabled="", **(fields | {"path_maps": "/srv/media /media"}))
     assert changed.status_code == 422
     changed = await site.post(f"{page}/1", token="", is_enabled="", **fields)
     assert 'data-tone="off"' in changed.text
     server.status = "500 Internal Server Error"
-    assert "It does not answer" in (await site.post(f"{page}/1/test")).text
+    assert "It does not respond" in (await site.post(f"{page}/1/test")).text
     assert TOKEN not in refused.text + added.text + tested.text + changed.text
     for language, words in (("ja", "メディアサーバー"), ("zh-Hans", "媒体服务器"), ("zh-Hant", "媒體伺服器")):
         site.client.headers["Accept-Language"] = language
         assert words in (await site.get(page)).text
     site.client.headers["Accept-Language"] = "en"
-    assert "No media server yet" in (await site.post(f"{page}/1/remove")).text
+    assert "No media servers yet" in (await site.post(f"{page}/1/remove")).text
     assert (await site.post(f"{page}/1/test")).status_code == 404
 
 

@@ -46,7 +46,7 @@ async def fill_in(site: Site, *task_types: str) -> None:
 async def test_a_week_is_asked_for_and_shown_by_day_with_posters(illustrated: Site) -> None:
     seen = await illustrated.read("/calendar")
     assert "No calendar yet." in seen
-    assert "kurabito metadata import data.json" in seen
+    assert "fetch the ID index" in seen
     assert "Refreshing from bgm.tv" in (await illustrated.post("/calendar/refresh")).text
     await fill_in(illustrated, REFRESH)
 
@@ -74,7 +74,7 @@ async def test_a_week_is_asked_for_and_shown_by_day_with_posters(illustrated: Si
 
 
 async def test_a_season_comes_from_the_imported_index(illustrated: Site, services: MetadataStand) -> None:
-    assert "kurabito metadata import data.json" in (await illustrated.get("/calendar", year="2021", month="10")).text
+    assert "fetch the ID index" in (await illustrated.get("/calendar", year="2021", month="10")).text
     await asyncio.to_thread(services.import_index, illustrated.queue.database)
     page = await illustrated.get("/calendar", year="2021", month="10")
     seen = await illustrated.read("/calendar", year="2021", month="10")
@@ -84,7 +84,7 @@ async def test_a_season_comes_from_the_imported_index(illustrated: Site, service
     assert page.text.count("poster-none") == 3
     assert "Summer 2021 Winter 2022" in seen
     assert "/calendar?year=2022&amp;month=1" in page.text
-    assert "The index has no show" in (await illustrated.get("/calendar", year="2010", month="1")).text
+    assert "No show in the ID index starts" in (await illustrated.get("/calendar", year="2010", month="1")).text
     for wrong in ({"year": "2021", "month": "11"}, {"year": "99", "month": "10"}, {"month": "ten"}):
         assert (await illustrated.get("/calendar", **wrong)).status_code == 422
 
@@ -164,7 +164,7 @@ async def test_a_record_says_where_its_ids_lead_and_what_it_lacks(illustrated: S
     assert "The Gatekeepers Season 2" in await illustrated.read("/calendar")
     page = await illustrated.get("/metadata/9")
     assert "The poster is not downloaded yet." in page.text
-    assert "Not looked up yet. The next sync does that." in page.text
+    assert "Not looked up yet. The next sync does it." in page.text
     await fill_in(illustrated, SYNC)
 
     page = await illustrated.get("/metadata/9")
@@ -210,8 +210,8 @@ async def test_a_folder_is_asked_about_until_somebody_says_what_it_is(illustrate
     assert "The Lantern <3 Shows" in seen
     assert "2009 灯籠 Same name Others match as well" in seen
     assert page.text.count('class="against"') == 1
-    assert "No show of this name is known. Search for it under another name" in seen
-    assert "The index of titles is not here yet" in seen
+    assert "No show of this name was found. Search under another name" in seen
+    assert "There is no ID index yet" in seen
 
     assert (await illustrated.post("/matches/1/choose", choice="bgm:1")).status_code == 422
     page = await illustrated.post("/matches/1/choose", choice="bgm:203")

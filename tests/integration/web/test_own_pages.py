@@ -34,7 +34,7 @@ async def send(site: Site, path: str, **fields: str | list[str]) -> httpx2.Respo
 
 async def test_the_first_password_is_set_after_the_link_and_changed_only_by_who_knows_it(keeper: Site) -> None:
     passwords = Passwords(keeper.queue.database)
-    assert "Present password" not in (await keeper.get("/settings/security")).text
+    assert "Current password" not in (await keeper.get("/settings/security")).text
     short = await send(keeper, "security/password", password="short", repeated="short")
     assert (short.status_code, "at least 8" in short.text) == (422, True)
     different = await send(keeper, "security/password", password=PASSWORD, repeated="another one")
@@ -43,7 +43,7 @@ async def test_the_first_password_is_set_after_the_link_and_changed_only_by_who_
     assert (saved.status_code, saved.url.path) == (200, "/settings/security")
     assert await passwords.fits(PASSWORD)
     wrong = await send(keeper, "security/password", present="a guess", password="new password", repeated="new password")
-    assert (wrong.status_code, "not the present password" in wrong.text) == (422, True)
+    assert (wrong.status_code, "not the current password" in wrong.text) == (422, True)
     assert PASSWORD not in wrong.text
     assert "new password" not in wrong.text
     await send(keeper, "security/password", present=PASSWORD, password="new password", repeated="new password")
