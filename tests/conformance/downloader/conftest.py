@@ -58,6 +58,11 @@ class Release:
         """Be there for those who want it."""
         self.handle.resume()
 
+    def leave(self) -> None:
+        """Be there for nobody, as soon as this returns."""
+        self.handle.pause()
+        self.handle.status()
+
     def dial(self, program: Program) -> None:
         """Connect to a program, under another of its addresses each time: a broken connection is not mended at once."""
         self._looks += 1

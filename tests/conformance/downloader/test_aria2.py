@@ -126,11 +126,13 @@ async def test_a_magnet_link_is_taken_again_after_only_what_followed_it_was_remo
         await until(aria2, gid, lambda entry: entry["status"] == "complete", release)
         await aria2.ask("aria2.removeDownloadResult", gid)
         assert await client.query_status([release.hash]) == []
+        release.leave()
 
         await client.add_torrents([item])
 
         (status,) = await client.query_status([release.hash])
         assert status.status is TransferStatus.DOWNLOADING
+        release.seed()
         await until_seeded(aria2, release)
         await client.delete_torrent(release.hash, delete_files=True)
         assert await aria2.downloads() == 0
