@@ -191,6 +191,11 @@ def to_datetime(moment: int) -> datetime:
     return _EPOCH + timedelta(microseconds=moment)
 
 
+def optional_datetime(moment: int | None) -> datetime | None:
+    """As `to_datetime`, for a moment that may not have come: None stays None."""
+    return None if moment is None else to_datetime(moment)
+
+
 def from_datetime(moment: datetime) -> int:
     """The aware datetime as microseconds since the epoch."""
     return (moment - _EPOCH) // timedelta(microseconds=1)

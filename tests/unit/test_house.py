@@ -19,6 +19,9 @@ from textwrap import dedent
 import pytest
 from tests.support.passages import repeated, repeated_text
 
+from kurabito.web.languages import catalogues
+from kurabito.web.navigation import NAVIGATION
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "kurabito"
 ARCHITECTURE = ROOT / "docs" / "explanation" / "architecture.md"
@@ -169,6 +172,17 @@ def test_every_path_of_the_architecture_exists() -> None:
     paths = re.findall(r"`([\w/]+/[\w/]*\.(?:py|sql))`", ARCHITECTURE.read_text(encoding="utf-8"))
     assert len(paths) > 20
     assert [path for path in paths if not (SOURCE / path).is_file()] == []
+
+
+def test_every_page_in_the_navigation_is_described() -> None:
+    """From the page that a reader sees to its module, and to where its numbers come from."""
+    text = ARCHITECTURE.read_text(encoding="utf-8").partition("## Pages")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| \*(.+?)\* \| `(.+?)` \| `(.+?)` \| .+ \|$", text, re.MULTILINE)
+    english = catalogues()["en"]
+    assert [(name, address) for name, address, _ in rows] == [
+        (english.text(f"{entry.name}.nav"), entry.path) for entry in NAVIGATION
+    ]
+    assert [module for _, address, module in rows if f'"{address}"' not in (SOURCE / module).read_text()] == []
 
 
 def test_a_package_names_its_modules() -> None:

@@ -14,7 +14,7 @@ from typing import Final
 from kurabito.access.errors import KeyNotFound
 from kurabito.access.scopes import Principal, Scope, scopes_of
 from kurabito.access.tokens import digest, new_token
-from kurabito.clock import SECOND, from_datetime, to_datetime
+from kurabito.clock import SECOND, from_datetime, optional_datetime, to_datetime
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
 from kurabito.errors import InvalidInput
@@ -149,6 +149,6 @@ def _key_of(row: Row) -> ApiKey:
         name,
         frozenset(Scope(scope) for scope in scopes.split(",")),
         to_datetime(created_at),
-        None if last_used_at is None else to_datetime(last_used_at),
-        None if revoked_at is None else to_datetime(revoked_at),
+        optional_datetime(last_used_at),
+        optional_datetime(revoked_at),
     )

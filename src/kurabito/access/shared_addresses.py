@@ -11,7 +11,7 @@ from typing import Final
 from kurabito.access.errors import SharedAddressNotFound
 from kurabito.access.keys import check_name, is_use_to_note
 from kurabito.access.tokens import digest, new_token
-from kurabito.clock import to_datetime
+from kurabito.clock import optional_datetime, to_datetime
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
@@ -127,6 +127,4 @@ def _find(conn: Connection, address_id: str) -> SharedAddress:
 def _address(row: Row) -> SharedAddress:
     of = _COLUMNS.row(row)
     moments = (of.renewed_at, of.last_used_at, of.revoked_at)
-    return SharedAddress(
-        of.id, of.name, to_datetime(of.created_at), *(None if one is None else to_datetime(one) for one in moments)
-    )
+    return SharedAddress(of.id, of.name, to_datetime(of.created_at), *(optional_datetime(one) for one in moments))

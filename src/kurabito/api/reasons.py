@@ -127,7 +127,7 @@ _DOWNLOADS: Final[_Words] = {
     DownloadReason.TRANSFER: _transfer,
     DownloadReason.STOOD_STILL: "it stood still",
     DownloadReason.DEAD: "no peer had it for {hours} hours",
-    DownloadReason.NO_METADATA: "no peer told what is in it for {hours} hours",
+    DownloadReason.NO_METADATA: "no peer sent the torrent info for {hours} hours",
     DownloadReason.DOWNLOADER_AWAY: "its downloader was away",
     DownloadReason.DOWNLOADER_REMOVED: _removed,
     DownloadReason.SWITCHED_OFF: "{downloader} is switched off; it goes on when you switch that on, or send it elsewhere",
@@ -212,8 +212,8 @@ _PLANS: Final[_Words] = {
 }
 _ADOPTIONS: Final[_Words] = {
     AdoptionReason.UNMATCHED_FOLDER: "it is not known which show the folder {folder} is; choose a match",
-    AdoptionReason.UNKNOWN_SHOW: "it lies in no folder of a show, and no single show is known as {title}",
-    AdoptionReason.NO_TITLE: "it lies in no folder of a show, and its name says none",
+    AdoptionReason.UNKNOWN_SHOW: "it is not in the folder of a show, and no single show is known as {title}",
+    AdoptionReason.NO_TITLE: "it is not in the folder of a show, and its name does not say which show it is",
     AdoptionReason.UNNUMBERED_SPECIAL: "a special without a number: {label}",
 }
 _UNWANTED: Final[_Words] = {

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Final
 
 from kurabito.db import Database, leases
 from kurabito.errors import ConfigError
 from kurabito.protocol import planes
 from kurabito.protocol.rights import LEASED
+from kurabito.protocol.terms import STOP_SECONDS
 from kurabito.runtime.worker.supervisor import Supervisor
 from kurabito.settings import PREFIX, Settings
-
-_STOP_LIMIT: Final = 6.0
 
 
 def supervised_plane(settings: Settings, database: Database) -> Supervisor:
@@ -25,7 +23,7 @@ def supervised_plane(settings: Settings, database: Database) -> Supervisor:
     # Not as arguments, where every user of the machine could read a password in them.
     environment = {f"{PREFIX}STATE": str(settings.state), f"{PREFIX}DATABASE": settings.database, **log_of(settings)}
     command = [sys.executable, "-m", "kurabito.cli", "dataplane"]
-    return Supervisor(_Planes(database), command, role="data plane", environment=environment, stop_limit=_STOP_LIMIT)
+    return Supervisor(_Planes(database), command, role="data plane", environment=environment, stop_limit=STOP_SECONDS)
 
 
 def log_of(settings: Settings) -> dict[str, str]:

@@ -132,9 +132,13 @@ def _feed_pages(product: Product) -> Iterator[PageRoutes]:
     yield partial(
         wall.router,
         catalog=catalog,
-        summaries=product.catalog_summaries,
-        metadata=product.metadata.service,
-        libraries=product.library.libraries,
+        parts=wall.WallParts(
+            product.catalog_summaries,
+            product.metadata.service,
+            product.library.libraries,
+            product.profiles,
+            product.series_edits,
+        ),
     )
     yield partial(
         series.router,

@@ -30,7 +30,8 @@ from kurabito.catalog.title_rules import TitleRules
 from kurabito.db import Database
 from kurabito.downloads.connections.service import ClientConnections
 from kurabito.downloads.dispatch.room import Room
-from kurabito.downloads.follow.finished import FinishedShows
+from kurabito.downloads.edits.service import SeriesEdits
+from kurabito.downloads.follow.finished_shows import FinishedShows
 from kurabito.downloads.follow.service import ShowFollower
 from kurabito.downloads.follow.standby import StandIns
 from kurabito.downloads.health.downloaders import DownloaderHealths
@@ -47,7 +48,7 @@ from kurabito.library.deletion.discards import Discards
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.trash import Trash
 from kurabito.library.duplicates.groups import Duplicates
-from kurabito.library.media.reading import MediaReadings
+from kurabito.library.media.readings import MediaReadings
 from kurabito.maintenance.wal import WalMaintenance
 from kurabito.media_servers.notices import MediaServerNotices
 from kurabito.media_servers.service import MediaServers
@@ -123,6 +124,10 @@ class Product:
     @property
     def profiles(self) -> ReleaseProfiles:
         return ReleaseProfiles(self.database)
+
+    @property
+    def series_edits(self) -> SeriesEdits:
+        return SeriesEdits(self.database, self.catalog)
 
     @property
     def file_questions(self) -> FileQuestions:

@@ -64,7 +64,7 @@ def _feed_routes(product: Product) -> list[Router]:
         subscriptions.router(feeds.subscriptions),
         services.router(feeds.services, product.downloads.paths, product.downloaders),
         fetcher_results.router(feeds.intake, feeds.services, feeds.subscriptions),
-        wishes.router(product.catalog),
+        wishes.router(product.catalog, product.series_edits),
         catalog.router(product.catalog),
         corrections.router(product.corrections, product.relinker),
         questions.router(product.questions, product.catalog),

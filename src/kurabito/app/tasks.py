@@ -9,7 +9,7 @@ from kurabito.access import Sessions
 from kurabito.catalog.matching.service import MATCH
 from kurabito.downloads.wanted.search import EXPECT
 from kurabito.library.deletion.trash import Trash
-from kurabito.library.media.reading import READ as READ_MEDIA
+from kurabito.library.media.readings import READ as READ_MEDIA
 from kurabito.library.tasks import HASH, SCAN, hash_key
 from kurabito.maintenance.retention import Retention
 from kurabito.metadata.sources.index import UPDATE

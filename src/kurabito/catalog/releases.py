@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -168,8 +167,9 @@ def _names(found: ReleaseTitle) -> tuple[Name, ...]:
 def _episodes(found: ReleaseTitle, kind: ReleaseKind) -> tuple[Episode, ...]:
     if kind is ReleaseKind.MOVIE and not found.episodes:
         return (1,)
-    numbers = (number for number in found.episodes if math.isfinite(number) and 0 <= number <= _LARGEST)
-    return tuple(dict.fromkeys(numbers))[:MOST_EPISODES]
+    # Numbers that are not finite are not between these either.
+    numbers = [number for number in found.episodes if 0 <= number <= _LARGEST]
+    return tuple(numbers if len(numbers) == 1 else dict.fromkeys(numbers))[:MOST_EPISODES]
 
 
 def _within(number: int | None) -> int | None:

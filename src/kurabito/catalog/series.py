@@ -27,7 +27,7 @@ from kurabito.catalog.states import (
     SeriesState,
     SeriesWish,
 )
-from kurabito.clock import to_datetime
+from kurabito.clock import optional_datetime, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
@@ -265,6 +265,4 @@ def _series(values: Row) -> Series:
 
 def _episode(row: Row) -> SeriesEpisode:
     episode_id, kind, number, state, aired, links = row
-    return SeriesEpisode(
-        episode_id, ReleaseKind(kind), number, EpisodeState(state), None if aired is None else to_datetime(aired), links
-    )
+    return SeriesEpisode(episode_id, ReleaseKind(kind), number, EpisodeState(state), optional_datetime(aired), links)

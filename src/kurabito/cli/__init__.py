@@ -8,7 +8,7 @@ conformance.py `kurabito conformance`: whether a data plane, or an external work
 databases.py  the product's database, for a command that works on it whether or not `serve` runs
 extras.py     which part of Kurabito a missing package belongs to
 queues.py     which queue a command means, and how it is opened
-shown.py      tasks as a person reads them, and as JSON
+display.py    tasks as a person reads them, and as JSON
 finding/      commands that find shows and tell what became of them: grab, follow, profile, blocklist, history
 """
 

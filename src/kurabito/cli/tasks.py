@@ -70,13 +70,13 @@ def list_tasks(
                     return found, after
 
     tasks, following = asyncio.run(work())
-    from kurabito.cli import shown
+    from kurabito.cli import display
 
     if as_json:
-        typer.echo(shown.pretty({"items": [shown.as_json(task) for task in tasks], "next_cursor": following}))
+        typer.echo(display.pretty({"items": [display.as_json(task) for task in tasks], "next_cursor": following}))
         return
     if tasks:
-        shown.console().print(shown.task_table(tasks))
+        display.console().print(display.task_table(tasks))
     else:
         typer.echo("No tasks.")
     if following is not None:
@@ -98,11 +98,11 @@ def show(task_id: TaskId, queue: QueueUrl = None, as_json: AsJson = False) -> No
             return await opened.get(task_id), await opened.history(task_id)
 
     task, history = asyncio.run(work())
-    from kurabito.cli import shown
+    from kurabito.cli import display
 
     if as_json:
-        past = [shown.event_as_json(event) for event in history]
-        typer.echo(shown.pretty({**shown.as_json(task), "history": past}))
+        past = [display.event_as_json(event) for event in history]
+        typer.echo(display.pretty({**display.as_json(task), "history": past}))
         return
     _print_task(task, history)
 
@@ -223,36 +223,36 @@ def _duration(text: str) -> timedelta:
 
 
 def _print_task(task: TaskRecord, history: list[TaskEvent]) -> None:
-    from kurabito.cli import shown
+    from kurabito.cli import display
 
     lines: list[tuple[str, object]] = [
         ("id", task.id),
         ("type", task.task_type),
-        ("state", shown.state_text(task).plain),
+        ("state", display.state_text(task).plain),
         ("priority", task.priority),
         ("unique key", task.unique_key),
         ("attempts", f"{task.attempts} of {task.max_attempts}"),
         ("lost leases", task.lost_leases or None),
-        ("progress", shown.progress_text(task.progress) or None),
+        ("progress", display.progress_text(task.progress) or None),
         ("worker", task.worker),
-        ("created", shown.local(task.created_at)),
-        ("started", shown.local(task.started_at) if task.started_at else None),
-        ("finished", shown.local(task.finished_at) if task.finished_at else None),
-        ("next run", shown.local(task.next_run_at) if task.next_run_at else None),
+        ("created", display.local(task.created_at)),
+        ("started", display.local(task.started_at) if task.started_at else None),
+        ("finished", display.local(task.finished_at) if task.finished_at else None),
+        ("next run", display.local(task.next_run_at) if task.next_run_at else None),
         ("unreadable", ", ".join(task.unreadable) or None),
-        ("lease until", shown.local(task.lease_expires_at) if task.lease_expires_at else None),
+        ("lease until", display.local(task.lease_expires_at) if task.lease_expires_at else None),
     ]
     for name, value in lines:
         if value is not None:
-            typer.echo(f"{name:<12} {shown.safe(str(value))}")
-    typer.echo(f"\npayload ({task.content_type})\n{shown.payload_text(task)}")
+            typer.echo(f"{name:<12} {display.safe(str(value))}")
+    typer.echo(f"\npayload ({task.content_type})\n{display.payload_text(task)}")
     if task.stored_result is not None:
-        typer.echo(f"\nresult\n{shown.pretty(task.result)}")
+        typer.echo(f"\nresult\n{display.pretty(task.result)}")
     typer.echo("\nhistory")
     for event in history:
-        typer.echo(f"  {shown.event_line(event)}")
+        typer.echo(f"  {display.event_line(event)}")
     for error in task.errors:
-        typer.echo(f"\nerror of attempt {error.attempt}, {shown.local(error.at)}")
-        typer.echo("\n".join(f"  {shown.safe(line)}" for line in error.error.splitlines()))
+        typer.echo(f"\nerror of attempt {error.attempt}, {display.local(error.at)}")
+        typer.echo("\n".join(f"  {display.safe(line)}" for line in error.error.splitlines()))
         if error.traceback is not None:
-            typer.echo("\n".join(f"    {shown.safe(line)}" for line in error.traceback.splitlines()))
+            typer.echo("\n".join(f"    {display.safe(line)}" for line in error.traceback.splitlines()))

@@ -12,7 +12,7 @@ from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from kurabito.cli import shown
+from kurabito.cli import display
 from kurabito.runtime.states import TaskState
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _HEADING: Final = 4
 async def print_events(queue: Queue, *, as_json: bool) -> None:
     """Print what happens, a line each, until cancelled."""
     async for event in queue.events():
-        line = json.dumps(shown.event_as_json(event), ensure_ascii=False) if as_json else shown.event_line(event)
+        line = json.dumps(display.event_as_json(event), ensure_ascii=False) if as_json else display.event_line(event)
         # At once, also into a pipe.
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
@@ -39,7 +39,7 @@ async def live_table(queue: Queue) -> None:
 
     An event only says that it is time to look: what is drawn is what the queue says, so nothing can be missed.
     """
-    console = shown.console()
+    console = display.console()
     happened = asyncio.Event()
     listening = asyncio.create_task(_listen(queue, happened))
     try:
@@ -71,4 +71,4 @@ async def _picture(queue: Queue, console: Console) -> RenderableType:
     running = await queue.list(state=TaskState.RUNNING, limit=room)
     newest = await queue.list(limit=room)
     tasks: list[TaskRecord] = [*running, *(task for task in newest if task.state is not TaskState.RUNNING)][:room]
-    return Group(shown.counts_text(counts), Text(), shown.task_table(tasks, bars=True))
+    return Group(display.counts_text(counts), Text(), display.task_table(tasks, bars=True))

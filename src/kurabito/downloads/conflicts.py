@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from kurabito.catalog.linker import lock_catalog
-from kurabito.clock import to_datetime
+from kurabito.clock import optional_datetime, to_datetime
 from kurabito.db import Connection, Database
 from kurabito.db.port import Row
 from kurabito.downloads.choice import Choice, CurrentDownload
@@ -142,7 +142,7 @@ def _conflict(conn: Connection, row: Row) -> Conflict:
         ReleaseKind(of.kind),
         of.number,
         of.status,
-        None if of.due_at is None else to_datetime(of.due_at),
+        optional_datetime(of.due_at),
         of.link_id,
         to_datetime(of.created_at),
         tuple(ConflictRelease(*one) for one in releases),

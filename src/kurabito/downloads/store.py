@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from kurabito.catalog.download_types import DownloadType
-from kurabito.clock import to_datetime
+from kurabito.clock import optional_datetime, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
@@ -240,15 +240,15 @@ def _download(row: Row) -> Download:
         peers=of.peers,
         detail=of.detail,
         reason=read_reason(DownloadReason, of.reason),
-        progressed_at=None if of.progressed_at is None else to_datetime(of.progressed_at),
-        completed_at=None if of.completed_at is None else to_datetime(of.completed_at),
+        progressed_at=optional_datetime(of.progressed_at),
+        completed_at=optional_datetime(of.completed_at),
         created_at=to_datetime(of.created_at),
         updated_at=to_datetime(of.updated_at),
         title=of.title,
         series_id=of.series_id,
         episode_id=of.episode_id,
         owner=None if of.owner is None else Owner(of.owner),
-        retry_at=None if of.retry_at is None else to_datetime(of.retry_at),
+        retry_at=optional_datetime(of.retry_at),
     )
 
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from kurabito.clock import from_datetime, to_datetime
+from kurabito.clock import from_datetime, optional_datetime, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
@@ -169,7 +169,7 @@ def _raw_item(row: Row) -> RawItem:
         title=of.title,
         description=of.description,
         download_url=of.download_url,
-        pub_date=None if of.pub_date is None else to_datetime(of.pub_date),
+        pub_date=optional_datetime(of.pub_date),
         size_bytes=of.size_bytes,
         info_hash=of.info_hash,
         fetcher_source=of.fetcher_source,

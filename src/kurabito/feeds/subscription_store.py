@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from kurabito.clock import SECOND, to_datetime
+from kurabito.clock import SECOND, optional_datetime, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.errors import UniqueConflict
 from kurabito.db.port import Row
@@ -226,9 +226,9 @@ def _subscription(row: Row) -> Subscription:
         preferences=Preferences.read(of.preferences),
     )
     health = Health(
-        _moment(of.next_fetch_at),
-        _moment(of.last_fetched_at),
-        _moment(of.last_success_at),
+        optional_datetime(of.next_fetch_at),
+        optional_datetime(of.last_fetched_at),
+        optional_datetime(of.last_success_at),
         of.failures,
         of.error_code,
         of.error_message,
@@ -242,9 +242,5 @@ def _subscription(row: Row) -> Subscription:
         health,
         to_datetime(of.created_at),
         to_datetime(of.updated_at),
-        _moment(of.finished_at),
+        optional_datetime(of.finished_at),
     )
-
-
-def _moment(moment: int | None) -> datetime | None:
-    return None if moment is None else to_datetime(moment)

@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from kurabito.contact import ContactHealth, ContactStatus
 from kurabito.errors import InvalidInput
 from kurabito.indexers.torznab import DEFAULT_CATEGORIES
 from kurabito.reasons import InputReason, refused
@@ -72,16 +73,10 @@ class IndexerSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IndexerStatus:
+class IndexerStatus(ContactStatus):
     """How asking an indexer went."""
 
-    failures: int = 0
-    """In a row."""
-    error_code: str | None = None
-    error_message: str | None = None
     rests_until: datetime | None = None
-    last_success_at: datetime | None = None
-    last_failure_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,13 +91,9 @@ class StoredIndexer:
 
     @property
     def health(self) -> IndexerHealth:
-        status = self.status
-        if not self.settings.is_enabled:
-            return IndexerHealth.OFF
-        if status.failures:
-            limited = status.error_code == "indexer_limited"
-            return IndexerHealth.LIMITED if limited else IndexerHealth.FAILING
-        return IndexerHealth.NEW if status.last_success_at is None else IndexerHealth.HEALTHY
+        found = self.status.health(is_enabled=self.settings.is_enabled)
+        is_limited = found is ContactHealth.FAILING and self.status.error_code == "indexer_limited"
+        return IndexerHealth.LIMITED if is_limited else IndexerHealth(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

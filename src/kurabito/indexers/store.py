@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import datetime
 from typing import Any, Final
 
-from kurabito.clock import SECOND, to_datetime
+from kurabito.clock import SECOND, optional_datetime, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.errors import UniqueConflict
 from kurabito.db.port import Row
@@ -191,22 +190,10 @@ def _indexer(row: Row) -> StoredIndexer:
         seed_ratio=of.seed_ratio,
         seed_minutes=of.seed_minutes,
     )
-    status = IndexerStatus(
-        failures=of.failures,
-        error_code=of.error_code,
-        error_message=of.error_message,
-        rests_until=_moment(of.rests_until),
-        last_success_at=_moment(of.last_success_at),
-        last_failure_at=_moment(of.last_failure_at),
-    )
     return StoredIndexer(
         id=of.id,
         settings=settings,
-        status=status,
+        status=IndexerStatus.read(of, rests_until=optional_datetime(of.rests_until)),
         created_at=to_datetime(of.created_at),
         updated_at=to_datetime(of.updated_at),
     )
-
-
-def _moment(moment: int | None) -> datetime | None:
-    return None if moment is None else to_datetime(moment)

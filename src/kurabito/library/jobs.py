@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from kurabito.clock import to_datetime
+from kurabito.clock import optional_datetime, to_datetime
 from kurabito.db import AdvisoryLock, Connection, Database, Queries, leases
 from kurabito.db.errors import UniqueConflict
 from kurabito.db.port import Row
@@ -258,15 +258,11 @@ def _job(conn: Connection, row: Row) -> Job:
         error_message=job.error_message,
         lost_leases=job.lost_leases,
         worker=worker_name(job.worker_id),
-        worker_heartbeat_at=_moment(job.worker_heartbeat_at),
-        lease_expires_at=_moment(job.lease_expires_at),
+        worker_heartbeat_at=optional_datetime(job.worker_heartbeat_at),
+        lease_expires_at=optional_datetime(job.lease_expires_at),
         created_at=to_datetime(job.created_at),
         updated_at=to_datetime(job.updated_at),
-        started_at=_moment(job.started_at),
-        finished_at=_moment(job.finished_at),
+        started_at=optional_datetime(job.started_at),
+        finished_at=optional_datetime(job.finished_at),
         may_run=not job.removes or policy.is_allowed(conn),
     )
-
-
-def _moment(moment: int | None) -> datetime | None:
-    return None if moment is None else to_datetime(moment)

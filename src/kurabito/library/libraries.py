@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from kurabito.clock import SECOND, to_datetime
+from kurabito.clock import SECOND, optional_datetime, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.errors import UniqueConflict
 from kurabito.db.port import Row
@@ -221,13 +221,9 @@ def _library(row: Row) -> Library:
         root.id,
         Path(root.root_path),
         settings,
-        _moment(root.next_scan_at),
+        optional_datetime(root.next_scan_at),
         to_datetime(root.created_at),
         to_datetime(root.updated_at),
-        _moment(root.last_scanned_at),
-        _moment(root.removing_since),
+        optional_datetime(root.last_scanned_at),
+        optional_datetime(root.removing_since),
     )
-
-
-def _moment(moment: int | None) -> datetime | None:
-    return None if moment is None else to_datetime(moment)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from kurabito.clock import SECOND, to_datetime
+from kurabito.clock import SECOND, optional_datetime, to_datetime
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
@@ -135,7 +135,7 @@ class WalMaintenance:
                 self.log_bytes(),
                 self._limit,
                 {status: counted.get(status, 0) for status in WalStatus},
-                _moment(ended),
+                optional_datetime(ended),
             )
 
         self._need_log()
@@ -187,7 +187,7 @@ def _job(row: Row) -> WalJob:
         status=WalStatus(job.status),
         execute_after=to_datetime(job.execute_after),
         retry_count=job.retry_count,
-        retry_after=_moment(job.retry_after),
+        retry_after=optional_datetime(job.retry_after),
         checkpoint_busy=job.checkpoint_busy,
         checkpoint_log_frames=job.checkpoint_log_frames,
         checkpointed_frames=job.checkpointed_frames,
@@ -195,10 +195,6 @@ def _job(row: Row) -> WalJob:
         error_message=job.error_message,
         worker=worker_name(job.worker_id),
         created_at=to_datetime(job.created_at),
-        started_at=_moment(job.started_at),
-        finished_at=_moment(job.finished_at),
+        started_at=optional_datetime(job.started_at),
+        finished_at=optional_datetime(job.finished_at),
     )
-
-
-def _moment(moment: int | None) -> datetime | None:
-    return None if moment is None else to_datetime(moment)

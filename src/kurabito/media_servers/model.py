@@ -11,6 +11,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
+from kurabito.contact import ContactHealth, ContactStatus
 from kurabito.errors import InvalidInput
 from kurabito.modules.path_maps import PathMap, check_path_maps, mapped
 from kurabito.reasons import InputReason, refused
@@ -29,16 +30,6 @@ class MediaServerKind(StrEnum):
     KODI = "kodi"
     WEBHOOK = "webhook"
     """Any other: it is sent the folders as JSON."""
-
-
-class MediaServerHealth(StrEnum):
-    """How it is, in one word."""
-
-    OFF = "off"
-    NEW = "new"
-    """It was not told anything yet."""
-    HEALTHY = "healthy"
-    FAILING = "failing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,34 +53,18 @@ class MediaServerSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MediaServerStatus:
-    """How telling it went."""
-
-    failures: int = 0
-    """In a row."""
-    error_code: str | None = None
-    error_message: str | None = None
-    last_success_at: datetime | None = None
-    last_failure_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredMediaServer:
     """A media server that hears of changes."""
 
     id: int
     settings: MediaServerSettings
-    status: MediaServerStatus
+    status: ContactStatus
     created_at: datetime
     updated_at: datetime
 
     @property
-    def health(self) -> MediaServerHealth:
-        if not self.settings.is_enabled:
-            return MediaServerHealth.OFF
-        if self.status.failures:
-            return MediaServerHealth.FAILING
-        return MediaServerHealth.NEW if self.status.last_success_at is None else MediaServerHealth.HEALTHY
+    def health(self) -> ContactHealth:
+        return self.status.health(is_enabled=self.settings.is_enabled)
 
 
 def check(settings: MediaServerSettings) -> None:

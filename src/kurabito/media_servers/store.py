@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from kurabito.clock import SECOND, to_datetime
+from kurabito.contact import ContactStatus
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
@@ -16,7 +16,6 @@ from kurabito.media_servers.errors import MediaServerConflict, MediaServerNotFou
 from kurabito.media_servers.model import (
     MediaServerKind,
     MediaServerSettings,
-    MediaServerStatus,
     StoredMediaServer,
     address_of,
     check,
@@ -164,17 +163,7 @@ def _server(row: Row) -> StoredMediaServer:
             path_maps=tuple(PathMap(*one) for one in json.loads(of.path_maps)),
             is_enabled=bool(of.is_enabled),
         ),
-        status=MediaServerStatus(
-            failures=of.failures,
-            error_code=of.error_code,
-            error_message=of.error_message,
-            last_success_at=_moment(of.last_success_at),
-            last_failure_at=_moment(of.last_failure_at),
-        ),
+        status=ContactStatus.read(of),
         created_at=to_datetime(of.created_at),
         updated_at=to_datetime(of.updated_at),
     )
-
-
-def _moment(moment: int | None) -> datetime | None:
-    return None if moment is None else to_datetime(moment)

@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from kurabito.clock import to_datetime
+from kurabito.clock import optional_datetime, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.errors import InvalidInput
 from kurabito.metadata import records
@@ -168,4 +168,4 @@ def _week(conn: Connection) -> Week:
 
 def _refreshed_at(conn: Connection) -> datetime | None:
     moment = conn.value(_SQL.refreshed_at)
-    return None if moment is None else to_datetime(moment)
+    return optional_datetime(moment)

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from kurabito.clock import SECOND, Clock, SystemClock, to_datetime
+from kurabito.clock import SECOND, Clock, SystemClock, optional_datetime
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.rows import ColumnList
 from kurabito.http.errors import BadStatus, TimedOut, Unreachable, UrlNotAllowed
@@ -103,7 +103,7 @@ def note_success(conn: Connection, source: MetadataSource) -> None:
 def last_failure(conn: Connection, source: MetadataSource) -> datetime | None:
     """When a source failed last."""
     failed_at = conn.value(_SQL.failed_at, {"name": source})
-    return None if failed_at is None else to_datetime(failed_at)
+    return optional_datetime(failed_at)
 
 
 class SourceReports:
@@ -171,8 +171,8 @@ def _health(conn: Connection, source: MetadataSource, row: Any, *, is_off: bool)
     return SourceHealth(
         source,
         SourceState.FAILING if is_failing else state,
-        None if found.succeeded_at is None else to_datetime(found.succeeded_at),
-        None if found.failed_at is None else to_datetime(found.failed_at),
+        optional_datetime(found.succeeded_at),
+        optional_datetime(found.failed_at),
         None if found.error_code is None else SourceFailure(found.error_code),
         found.error_message,
         _held_back(conn, source) if is_failing else 0,

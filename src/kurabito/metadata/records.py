@@ -9,7 +9,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from kurabito.clock import to_datetime
+from kurabito.clock import optional_datetime, to_datetime
 from kurabito.db import Connection, Queries, Query
 from kurabito.db.errors import UniqueConflict
 from kurabito.db.port import Row
@@ -221,11 +221,11 @@ def record_of(row: Row) -> Metadata:
     return Metadata(
         metadata_id,
         Details(**values),
-        None if looked_up is None else to_datetime(looked_up),
+        optional_datetime(looked_up),
         tuple(_candidate(found) for found in json.loads(candidates)),
         to_datetime(created),
         to_datetime(updated),
-        None if poster_looked_up is None else to_datetime(poster_looked_up),
+        optional_datetime(poster_looked_up),
     )
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from kurabito.clock import to_datetime
+from kurabito.clock import optional_datetime, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
@@ -190,5 +190,5 @@ def _service(conn: Connection, row: Row) -> Service:
         to_datetime(module.last_seen_at),
         path_maps(conn, module.module_id),
         bool(module.tidies),
-        None if module.unreachable_since is None else to_datetime(module.unreachable_since),
+        optional_datetime(module.unreachable_since),
     )

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Final
 from urllib.parse import urlsplit
 
+from kurabito.contact import ContactHealth, ContactStatus
 from kurabito.errors import InvalidInput
 from kurabito.notifications.events import NotificationKind
 from kurabito.reasons import InputReason, refused
@@ -32,16 +33,6 @@ class DestinationKind(StrEnum):
     """A service that the Apprise library knows: Discord, Telegram, ntfy, Gotify, e-mail and many others."""
     WEBHOOK = "webhook"
     """Any other program: it is sent the message as JSON."""
-
-
-class DestinationHealth(StrEnum):
-    """How it is, in one word."""
-
-    OFF = "off"
-    NEW = "new"
-    """It was not told anything yet."""
-    HEALTHY = "healthy"
-    FAILING = "failing"
 
 
 class DeliveryStatus(StrEnum):
@@ -105,34 +96,18 @@ class DestinationSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DestinationStatus:
-    """How telling it went."""
-
-    failures: int = 0
-    """In a row."""
-    error_code: str | None = None
-    error_message: str | None = None
-    last_success_at: datetime | None = None
-    last_failure_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredDestination:
     """A destination that hears of what happens."""
 
     id: int
     settings: DestinationSettings
-    status: DestinationStatus
+    status: ContactStatus
     created_at: datetime
     updated_at: datetime
 
     @property
-    def health(self) -> DestinationHealth:
-        if not self.settings.is_enabled:
-            return DestinationHealth.OFF
-        if self.status.failures:
-            return DestinationHealth.FAILING
-        return DestinationHealth.NEW if self.status.last_success_at is None else DestinationHealth.HEALTHY
+    def health(self) -> ContactHealth:
+        return self.status.health(is_enabled=self.settings.is_enabled)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

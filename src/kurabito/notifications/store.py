@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, time
+from datetime import time
 from typing import Any, Final, NamedTuple
 
-from kurabito.clock import to_datetime
+from kurabito.clock import optional_datetime, to_datetime
+from kurabito.contact import ContactStatus
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
@@ -19,7 +20,6 @@ from kurabito.notifications.model import (
     DeliveryStatus,
     DestinationKind,
     DestinationSettings,
-    DestinationStatus,
     Message,
     QuietHours,
     StoredDestination,
@@ -216,13 +216,7 @@ def _destination(row: Row) -> StoredDestination:
             quiet=QuietHours(time.fromisoformat(of.quiet_from), time.fromisoformat(of.quiet_to)) if is_quiet else None,
             is_enabled=bool(of.is_enabled),
         ),
-        status=DestinationStatus(
-            failures=of.failures,
-            error_code=of.error_code,
-            error_message=of.error_message,
-            last_success_at=_moment(of.last_success_at),
-            last_failure_at=_moment(of.last_failure_at),
-        ),
+        status=ContactStatus.read(of),
         created_at=to_datetime(of.created_at),
         updated_at=to_datetime(of.updated_at),
     )
@@ -239,9 +233,5 @@ def _delivery(row: Row) -> Delivery:
         error_code=of.error_code,
         error_message=of.error_message,
         created_at=to_datetime(of.created_at),
-        ended_at=_moment(of.ended_at),
+        ended_at=optional_datetime(of.ended_at),
     )
-
-
-def _moment(moment: int | None) -> datetime | None:
-    return None if moment is None else to_datetime(moment)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from kurabito.clock import from_datetime, to_datetime
+from kurabito.clock import from_datetime, optional_datetime, to_datetime
 from kurabito.db import AdvisoryLock, Connection, Database
 from kurabito.db.port import Row
 from kurabito.errors import InvalidInput
@@ -180,8 +180,8 @@ def _thumbnail(row: Row) -> Thumbnail:
         error_code=one.error_code,
         error_message=one.error_message,
         error_count=one.error_count,
-        retry_after=None if one.retry_after is None else to_datetime(one.retry_after),
+        retry_after=optional_datetime(one.retry_after),
         created_at=to_datetime(one.created_at),
         updated_at=to_datetime(one.updated_at),
-        finished_at=None if one.finished_at is None else to_datetime(one.finished_at),
+        finished_at=optional_datetime(one.finished_at),
     )

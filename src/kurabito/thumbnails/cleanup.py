@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from kurabito.clock import SECOND, to_datetime
+from kurabito.clock import SECOND, optional_datetime, to_datetime
 from kurabito.db import Connection, Database
 from kurabito.db.port import Row
 from kurabito.errors import InvalidInput
@@ -66,5 +66,5 @@ def _cleanup(row: Row) -> GroupCleanup:
         error_code=cleanup.error_code,
         error_message=cleanup.error_message,
         created_at=to_datetime(cleanup.created_at),
-        finished_at=None if cleanup.finished_at is None else to_datetime(cleanup.finished_at),
+        finished_at=optional_datetime(cleanup.finished_at),
     )

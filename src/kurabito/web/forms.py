@@ -21,7 +21,8 @@ from kurabito.site.errors import status_of
 
 CHECKED: Final = "yes"
 """What a ticked box sends."""
-_MOST_FIELDS: Final = 400
+_MOST_FIELDS: Final = 10_100
+"""As many as a list of 10,000 chosen shows has, and some more."""
 _BETWEEN: Final = re.compile("[,;\N{FULLWIDTH COMMA}\N{IDEOGRAPHIC COMMA}\N{FULLWIDTH SEMICOLON}]")
 _WHOLE: Final = re.compile(r"-?[0-9]{1,9}")
 _DECIMAL: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")

@@ -8,6 +8,7 @@ from typing import Final
 
 from kurabito.attention import Severity
 from kurabito.catalog.states import SeriesState
+from kurabito.contact import ContactHealth
 from kurabito.downloads.health.downloaders import DownloaderHealth
 from kurabito.downloads.health.progress import DownloadProgressState
 from kurabito.downloads.history.entry import HistoryKind
@@ -15,8 +16,7 @@ from kurabito.feeds.health import FeedHealth
 from kurabito.feeds.raw_items import RawStatus
 from kurabito.indexers.model import IndexerHealth
 from kurabito.library.status import LibraryStatus
-from kurabito.media_servers.model import MediaServerHealth
-from kurabito.notifications.model import DeliveryStatus, DestinationHealth
+from kurabito.notifications.model import DeliveryStatus
 from kurabito.protocol.deletion import LogState
 from kurabito.protocol.leased.retries import FilingStatus
 from kurabito.runtime import TaskState
@@ -83,22 +83,16 @@ TONES: Final[Mapping[type[StrEnum], Mapping[str, Tone]]] = {
         IndexerHealth.LIMITED: Tone.WARNING,
         IndexerHealth.FAILING: Tone.BAD,
     },
-    DestinationHealth: {
-        DestinationHealth.OFF: Tone.OFF,
-        DestinationHealth.NEW: Tone.WAITING,
-        DestinationHealth.HEALTHY: Tone.GOOD,
-        DestinationHealth.FAILING: Tone.BAD,
+    ContactHealth: {
+        ContactHealth.OFF: Tone.OFF,
+        ContactHealth.NEW: Tone.WAITING,
+        ContactHealth.HEALTHY: Tone.GOOD,
+        ContactHealth.FAILING: Tone.BAD,
     },
     DeliveryStatus: {
         DeliveryStatus.RETRYING: Tone.WARNING,
         DeliveryStatus.SENT: Tone.GOOD,
         DeliveryStatus.FAILED: Tone.BAD,
-    },
-    MediaServerHealth: {
-        MediaServerHealth.OFF: Tone.OFF,
-        MediaServerHealth.NEW: Tone.WAITING,
-        MediaServerHealth.HEALTHY: Tone.GOOD,
-        MediaServerHealth.FAILING: Tone.BAD,
     },
     FeedHealth: {
         FeedHealth.PAUSED: Tone.OFF,

@@ -27,7 +27,7 @@ async def brought(core: Core, a: StandIn) -> None:
 
 @pytest.mark.parametrize(
     ("detail", "told"),
-    [("metadata", "no peer told what is in it for 24.0 hours"), ("stalled", "no peer had it for 24.0 hours")],
+    [("metadata", "no peer sent the torrent info for 24.0 hours"), ("stalled", "no peer had it for 24.0 hours")],
 )
 async def test_a_dead_torrent_is_replaced_by_the_next_release(core: Core, a: StandIn, detail: str, told: str) -> None:
     await brought(core, a)

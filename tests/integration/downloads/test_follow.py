@@ -12,7 +12,7 @@ from tests.support.indexers import Answered, StandIn, caps, channel, jackett_ite
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.states import SeriesState
-from kurabito.downloads.follow.finished import FinishedShows
+from kurabito.downloads.follow.finished_shows import FinishedShows
 from kurabito.downloads.follow.offers import GroupOffer, offers
 from kurabito.downloads.follow.service import ShowFollower
 from kurabito.downloads.follow.standby import StandIns

@@ -121,7 +121,7 @@ async def test_a_rule_that_cannot_be_used_says_where_it_is_wrong(site: Site) -> 
         ({"name": "x", "min_size": "-1"}, "Enter a number from 0 to "),
         ({"name": "x", "min_size": "nan"}, "Enter a number from 0 to "),
         ({"name": "x", "words": "y", "scope": "planet:1"}, "This choice cannot be used:"),
-        ({"name": "x", "words": "y", "scope": "series:"}, "Choose what the rule is about."),
+        ({"name": "x", "words": "y", "scope": "series:"}, "Choose what the rule applies to."),
         ({"name": "x", "words": "y", "rule_order": "first"}, "This number cannot be used:"),
     ):
         assert said in await site.post("/rules", 422, **fields), fields
@@ -132,7 +132,7 @@ async def test_a_rule_that_cannot_be_used_says_where_it_is_wrong(site: Site) -> 
 async def test_downloads_tell_who_was_asked_and_do_as_they_are_told(
     core: Core, site: Site, a: StandIn, b: StandIn
 ) -> None:
-    assert "No downloader is registered" in await site.get("/downloads")
+    assert "No downloader is connected" in await site.get("/downloads")
     a.rejects = lambda _url: "unsupported <b>"
     await core.register(a, priority=90)
     await core.register(b, priority=10)
@@ -195,14 +195,14 @@ async def test_what_is_the_users_is_shown_as_yours_and_offers_nothing_that_would
     await core.register(a)
     await core.bring(FIRST, SECOND)
     await core.work()
-    yours = "Added outside Kurabito: it belongs to A, and Kurabito only watches it."
+    yours = "Not added by Kurabito: it belongs to A, and Kurabito only watches it."
     overview = await site.get("/downloads")
     assert overview.count(yours) == 1
     assert overview.count("Pause") == 1
     page = await site.get("/downloads/1")
     assert yours in page
     assert "Stop watching this download? Nothing changes in its downloader." in page
-    assert "Download it with another downloader, too? Yours stays where it is." in page
+    assert "Download it with another downloader, too? Your own download stays as it is." in page
     assert "Delete this download here? Nothing changes in its downloader." in page
     assert "Also delete its files" not in page
     assert yours not in await site.get("/downloads/2")
@@ -221,7 +221,7 @@ async def test_a_downloader_that_is_away_is_in_plain_sight(core: Core, site: Sit
     await a.stop()
     await core.poll()
     what_next = (
-        "1 download is waiting for it. Kurabito checks it every 1 min; its downloads continue when it responds. "
+        "1 download is waiting for it. Kurabito checks it every 1 min. Its downloads continue when it responds. "
         "After 90 min, a download is sent to another downloader automatically."
     )
     for path in ("/downloads", "/downloads/1"):
@@ -240,7 +240,7 @@ async def test_a_downloader_that_is_away_is_in_plain_sight(core: Core, site: Sit
     await core.run("UPDATE service_modules SET last_seen_at = last_seen_at - 600000000 WHERE module_id = 1")
     page = await site.get("/downloads/downloaders")
     assert page.index("A Not responding") < page.index("B Online")
-    assert "Accepts magnet Address" in page
+    assert "Supports magnet Address" in page
     assert "This priority cannot be used:" in await site.post("/downloads/downloaders/2", 422, priority="5000")
     refused = await site.post("/downloads/downloaders/2", 422, priority="7", path_maps="/srv/downloads")
     assert "These path mappings cannot be used: Write each mapping as /srv/downloads => /downloads" in refused
@@ -251,7 +251,7 @@ async def test_a_downloader_that_is_away_is_in_plain_sight(core: Core, site: Sit
     assert (await core.feeds.services.get(2)).path_maps == (("/downloads", "/mnt/nas"),)
     # This one cannot test paths, and that is what is said.
     tested = await site.post("/downloads/downloaders/2/test")
-    assert "Could not confirm that both see the same folder Whether B sees /downloads could not be tried" in tested
+    assert "Could not confirm that both see the same folder Whether B sees /downloads could not be tested" in tested
     assert page.index("B Disabled") < page.index("A Not responding")
     await site.post("/downloads/downloaders/2", priority="100")
     assert (await core.feeds.services.get(2)).path_maps == (("/downloads", "/mnt/nas"),)
@@ -300,10 +300,10 @@ async def test_somebody_chooses_one_of_several_releases(core: Core, site: Site, 
     # The page of the show says why nothing comes, and what was never had is not downloaded again.
     page = await site.get("/series/1")
     assert re.search(r"Wanted [^.]*Choose a release", page)
-    assert "Download now… Download this episode now?" in page
+    assert "Download this episode now?" in page
     assert "Download again" not in page
     page = await site.post("/downloads/conflicts/1", link_id="2")
-    assert "No releases to choose from" in page
+    assert "Nothing to choose." in page
     await core.work()
     assert a.added == [f"{3:040x}"]
     assert "A release was already chosen" in await site.post("/downloads/conflicts/1", 409, link_id="1")
@@ -325,7 +325,7 @@ async def test_an_episode_is_wanted_again_from_its_download_and_from_its_series(
     assert SMALL[0] in await site.post("/downloads/1/want-other")
     assert "Download again" not in await site.get("/series/1")
     await site.post("/downloads/2/cancel")
-    assert "Download again… Download this episode again?" in await site.get("/series/1")
+    assert "Download this episode again?" in await site.get("/series/1")
     core.clock.advance(1)
     await site.post("/episodes/1/want-again", next="/series/1")
     await core.work()

@@ -15,7 +15,7 @@ from kurabito.dataplane.thumbnails.media_job import MediaWork
 from kurabito.demo.videos import film
 from kurabito.library.media import store
 from kurabito.library.media.facts import HdrKind, read_media_facts
-from kurabito.library.media.reading import MediaRead, MediaReadings
+from kurabito.library.media.readings import MediaRead, MediaReadings
 from kurabito.protocol.enums import MediaType
 from kurabito.runtime import Snooze
 

@@ -51,7 +51,7 @@ async def test_a_file_in_its_place_is_shown_with_how_it_came_there(house: House,
     text = await shown(site)
     assert f"In library Hard link library 1 · {read(PLACED)}" in text
     assert "In library" in await shown(site, f"/series/{series}")
-    assert "已在媒体库 硬链接" in await shown(site, language="zh-CN")
+    assert "已入库 硬链接" in await shown(site, language="zh-CN")
 
 
 async def test_a_download_of_what_is_had_says_that_nothing_is_filed(house: House, site: httpx2.AsyncClient) -> None:
@@ -60,7 +60,7 @@ async def test_a_download_of_what_is_had_says_that_nothing_is_filed(house: House
         house.download(series, name, {name: b"one"})
         await house.settle()
     page = await shown(site, "/downloads/2")
-    assert "Nothing of it goes into a library: the episode is there already" in page
+    assert "No file of it is added to a library: the episode is there already" in page
     assert (
         "[Other] Yoru no Kurabito - 01 [1080p].mkv : The library already has this episode, and this file is not better."
         in page
@@ -72,7 +72,7 @@ async def test_a_name_that_is_taken_offers_a_choice_and_takes_it(house: House, s
     house.download(house.series("Yoru no Kurabito"), EPISODE, {EPISODE: b"one"})
     await house.settle()
     text = await shown(site)
-    assert "Not placed" in text
+    assert "Not added" in text
     assert "Another file has this name already. Retry Keep both Replace it Leave it" in text
     answer = await site.post("/placements/1/resolve", data={"choice": "keep_both", "next": "/downloads/1"})
     assert (answer.status_code, answer.headers["location"]) == (303, "/downloads/1")
@@ -101,14 +101,14 @@ async def test_a_question_is_asked_with_what_it_is_about(house: House, site: htt
     assert (answer.status_code, answer.headers["location"]) == (303, "/downloads/questions")
     await house.settle()
     assert house.library(2) == {PLACED: b"one"}
-    assert "No file waits for you." in await shown(site, "/downloads/questions")
+    assert "No file needs you." in await shown(site, "/downloads/questions")
 
 
 async def test_an_episode_is_said_on_the_page_and_through_the_api(house: House, site: httpx2.AsyncClient) -> None:
     two = {"Prologue.mkv": b"one", "Epilogue.mkv": b"two"}
     house.download(house.series("Yoru no Kurabito"), "Yoru no Kurabito", two, episodes=(1, 2))
     await house.settle()
-    assert "Its name does not say which episode it is." in await shown(site)
+    assert "The name does not say which episode it is." in await shown(site)
     found = (await site.get("/api/v1/placements/questions")).json()["items"]
     ids = {one["path"]: one["id"] for one in found}
     said = {"choice": "file", "episodes": [1]}
@@ -189,4 +189,4 @@ async def test_a_download_that_failed_for_its_files_is_not_said_to_be_had(
     await house.settle()
     assert house.refused == [(1, ("setup.exe",))]
     house.shelf.run("UPDATE downloads SET status = 'failed'")
-    assert "Nothing of it goes into a library" not in await shown(site)
+    assert "No file of it is added to a library" not in await shown(site)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from datetime import datetime
 from typing import Annotated, Any, Self
 
@@ -140,7 +141,7 @@ class IndexerAnswer(BaseModel):
         settings, status = indexer.settings, indexer.status
         own = {name: getattr(settings, name) for name in cls.model_fields if hasattr(settings, name)}
         proxy = None if settings.proxy is None else without_login(settings.proxy)
-        how = {name: getattr(status, name) for name in cls.model_fields if hasattr(status, name)}
+        how = {field.name: getattr(status, field.name) for field in fields(status)}
         return cls(
             **(own | how | {"categories": list(settings.categories), "proxy": proxy}),
             id=indexer.id,

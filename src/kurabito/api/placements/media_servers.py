@@ -10,10 +10,10 @@ from pydantic import BaseModel, Field, SecretStr
 
 from kurabito.api.bodies import ShortText, StrictBody
 from kurabito.api.paging import PageAnswer
+from kurabito.contact import ContactHealth
 from kurabito.media_servers.model import (
     LONGEST_TOKEN,
     LONGEST_URL,
-    MediaServerHealth,
     MediaServerKind,
     MediaServerSettings,
     StoredMediaServer,
@@ -75,7 +75,7 @@ class MediaServerAnswer(BaseModel):
     has_token: bool
     path_maps: list[ServerPathMap]
     is_enabled: bool
-    health: MediaServerHealth = Field(description="how it is, in one word")
+    health: ContactHealth = Field(description="how it is, in one word")
     failures: int = Field(description="in a row")
     error_code: str | None = Field(description="stable; what an interface translates")
     error_message: str | None

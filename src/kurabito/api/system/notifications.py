@@ -10,13 +10,13 @@ from pydantic import BaseModel, Field, SecretStr
 
 from kurabito.api.bodies import ShortText, StrictBody
 from kurabito.api.paging import PageAnswer
+from kurabito.contact import ContactHealth
 from kurabito.notifications.events import NotificationKind
 from kurabito.notifications.model import (
     LONGEST_TOKEN,
     LONGEST_URL,
     Delivery,
     DeliveryStatus,
-    DestinationHealth,
     DestinationKind,
     DestinationSettings,
     QuietHours,
@@ -86,7 +86,7 @@ class DestinationAnswer(BaseModel):
     language: str
     quiet: QuietBody | None
     is_enabled: bool
-    health: DestinationHealth = Field(description="how it is, in one word")
+    health: ContactHealth = Field(description="how it is, in one word")
     failures: int = Field(description="in a row")
     error_code: str | None = Field(description="stable; what an interface translates")
     error_message: str | None

@@ -16,13 +16,13 @@ from kurabito.attention import (
     AttentionSource,
     Severity,
 )
+from kurabito.contact import ContactHealth
 from kurabito.db import Database
 from kurabito.downloads.downloads import Downloads
 from kurabito.downloads.states import Status
 from kurabito.library.service import LibraryService
 from kurabito.maintenance.disk_space import DiskReport, disk_space
 from kurabito.metadata.health import MetadataSource, SourceHealth, SourceHealths, SourceState
-from kurabito.notifications.model import DestinationHealth
 from kurabito.notifications.service import Notifications
 from kurabito.settings import Settings
 
@@ -129,7 +129,7 @@ def failing_destinations(notifications: Notifications) -> AttentionSource:
                 action=AttentionAction(ActionId.TEST_DESTINATION, one.id),
             )
             for one in await notifications.everything()
-            if one.health is DestinationHealth.FAILING
+            if one.health is ContactHealth.FAILING
         ]
 
     return look

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from kurabito.catalog.corrections.changes import RowChanges
 from kurabito.catalog.corrections.model import Correction, CorrectionKind, MadeBy
-from kurabito.clock import to_datetime
+from kurabito.clock import optional_datetime, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
@@ -73,5 +73,5 @@ def _correction(values: Row) -> Correction:
         MadeBy(row.made_by),
         json.loads(row.facts),
         to_datetime(row.created_at),
-        None if row.undone_at is None else to_datetime(row.undone_at),
+        optional_datetime(row.undone_at),
     )

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from kurabito.catalog.errors import MatchNotFound
 from kurabito.catalog.matching.clues import FolderReading
 from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchedBy, MatchReason, MatchState
-from kurabito.clock import to_datetime
+from kurabito.clock import optional_datetime, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
@@ -230,7 +230,7 @@ def _match(values: Row) -> FolderMatch:
         matched_by,
         tuple(map(MatchReason, json.loads(row.reasons))),
         tuple(map(_candidate, json.loads(row.candidates))),
-        None if row.asked_at is None else to_datetime(row.asked_at),
+        optional_datetime(row.asked_at),
         to_datetime(row.created_at),
         to_datetime(row.updated_at),
     )

@@ -44,7 +44,7 @@ def left(
     from kurabito import settings
     from kurabito.api.reasons import in_english
     from kurabito.cli.databases import product_database
-    from kurabito.cli.shown import safe
+    from kurabito.cli.display import safe
     from kurabito.placements.adoption import store
 
     count, after = 0, 0

@@ -94,7 +94,7 @@ def _print(feed: Feed, found: list[PreviewedItem]) -> None:
     from rich.table import Table
 
     from kurabito.cli.collection.duplicates import counted
-    from kurabito.cli.shown import console, safe
+    from kurabito.cli.display import console, safe
 
     table = Table(box=None, pad_edge=False)
     for name in ("series", "season", "episodes", "group", "lines", "type", "goes to", "not taken because"):

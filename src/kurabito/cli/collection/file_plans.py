@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from kurabito.cli.shown import safe
+from kurabito.cli.display import safe
 from kurabito.dataplane.files.walk import Walk, path_of, size_of
 from kurabito.downloads.clients.torrent_files import read_torrent
 from kurabito.errors import InvalidInput

@@ -34,7 +34,7 @@ def list_servers() -> None:
 
         kurabito media-servers list
     """
-    from kurabito.cli.shown import safe
+    from kurabito.cli.display import safe
 
     async def show(servers: MediaServers) -> None:
         for one in await servers.everything():
@@ -92,7 +92,7 @@ def test(server: ServerId) -> None:
 
         kurabito media-servers test 1
     """
-    from kurabito.cli.shown import safe
+    from kurabito.cli.display import safe
 
     async def try_it(servers: MediaServers) -> None:
         tested = await servers.test(server)

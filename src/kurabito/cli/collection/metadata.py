@@ -112,7 +112,7 @@ def _progress() -> Iterator[Step]:
 
 def _import_dump(settings: Settings, file: DumpFile, file_name: str, step: Step) -> None:
     from kurabito.cli.databases import product_database
-    from kurabito.cli.shown import safe
+    from kurabito.cli.display import safe
     from kurabito.metadata.dumps.importer import import_dump, read_dump_file
 
     content = read_dump_file(file)

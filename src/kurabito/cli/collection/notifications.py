@@ -33,7 +33,7 @@ def list_destinations() -> None:
 
         kurabito notifications list
     """
-    from kurabito.cli.shown import safe
+    from kurabito.cli.display import safe
 
     async def show(notifications: Notifications) -> None:
         for one in await notifications.everything():
@@ -116,7 +116,7 @@ def test(destination: DestinationId) -> None:
 
     _ask(send)
     if problems:
-        from kurabito.cli.shown import safe
+        from kurabito.cli.display import safe
 
         typer.echo(safe(problems[0]), err=True)
         raise typer.Exit(1)
@@ -126,7 +126,7 @@ def test(destination: DestinationId) -> None:
 @app.command()
 def history(destination: DestinationId) -> None:
     """Show what a destination was sent, the newest first."""
-    from kurabito.cli.shown import safe
+    from kurabito.cli.display import safe
 
     async def show(notifications: Notifications) -> None:
         for one in await notifications.history(destination):

@@ -37,7 +37,7 @@ def list_placements(
     """
     import asyncio
 
-    from kurabito.cli.shown import safe
+    from kurabito.cli.display import safe
     from kurabito.placements.filing.service import Placements
 
     def show(database: Database) -> None:
@@ -59,7 +59,7 @@ def questions() -> None:
     import asyncio
 
     from kurabito.api.reasons import in_english
-    from kurabito.cli.shown import safe
+    from kurabito.cli.display import safe
     from kurabito.placements.filing.questions import FileQuestions
     from kurabito.placements.filing.reasons import FilingReason
 
@@ -180,7 +180,7 @@ def rename(
     """
     import asyncio
 
-    from kurabito.cli.shown import safe
+    from kurabito.cli.display import safe
     from kurabito.placements.renames.service import Renames
 
     def act(database: Database) -> None:

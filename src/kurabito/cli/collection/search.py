@@ -104,7 +104,7 @@ def _print(found: tuple[FoundRelease, ...]) -> None:
 
     from kurabito.api.reasons import in_english
     from kurabito.cli.collection.duplicates import counted, size_text
-    from kurabito.cli.shown import console, safe
+    from kurabito.cli.display import console, safe
 
     table = Table(box=None, pad_edge=False)
     for name in ("key", "title", "size", "seeders", "indexers", "not taken because"):

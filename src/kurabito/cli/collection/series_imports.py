@@ -14,7 +14,7 @@ from kurabito.api.placements.imports import ImportAnswer
 from kurabito.api.reasons import in_english
 from kurabito.app.compose.downloads import open_imports
 from kurabito.cli.databases import product_database
-from kurabito.cli.shown import safe
+from kurabito.cli.display import safe
 from kurabito.placements.imports.model import ImportOrder, ImportPlan
 from kurabito.placements.imports.service import Imports
 from kurabito.settings.store import stored_settings

@@ -14,7 +14,7 @@ from kurabito import settings
 from kurabito.catalog.states import SeriesWish
 from kurabito.cli.collection.adopt import want_episodes
 from kurabito.cli.databases import product_database
-from kurabito.cli.shown import safe
+from kurabito.cli.display import safe
 from kurabito.placements.predecessors import takeover
 from kurabito.placements.predecessors.model import TheirCollection
 from kurabito.placements.predecessors.takeover import TakenShow

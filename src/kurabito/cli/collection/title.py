@@ -52,7 +52,7 @@ def _shown(found: ReleaseTitle, *, explain: bool) -> dict[str, Any]:
 
 
 def _print(found: ReleaseTitle) -> None:
-    from kurabito.cli.shown import safe
+    from kurabito.cli.display import safe
 
     for name, value in _shown(found, explain=False).items():
         if value not in (None, (), False):

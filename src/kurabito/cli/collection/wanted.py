@@ -92,7 +92,7 @@ def _print(found: list[WantedEpisode]) -> None:
     from rich.table import Table
 
     from kurabito.cli.collection.duplicates import counted
-    from kurabito.cli.shown import console, safe
+    from kurabito.cli.display import console, safe
 
     table = Table(box=None, pad_edge=False)
     for name in ("id", "series", "episode", "shown", "why"):

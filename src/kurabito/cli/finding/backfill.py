@@ -27,7 +27,7 @@ def backfill(
     import asyncio
 
     from kurabito.cli.collection.duplicates import size_text
-    from kurabito.cli.shown import safe
+    from kurabito.cli.display import safe
 
     plan = asyncio.run(_backfill(series_id, fetch=fetch))
     for one in plan.releases:

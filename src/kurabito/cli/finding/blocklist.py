@@ -23,7 +23,7 @@ def list_blocked(
 
     from kurabito.api.downloads.blocklist import BlockedReleaseAnswer
     from kurabito.cli.collection.database import opened_database
-    from kurabito.cli.shown import console, local, safe
+    from kurabito.cli.display import console, local, safe
     from kurabito.downloads.blocklist import store
 
     with opened_database() as (_, database):

@@ -39,9 +39,9 @@ def follow(
 
 
 async def _follow(name: str, group: int | None, standby: int | None, silent_days: int, *, as_json: bool) -> None:
+    from kurabito.cli.display import safe
     from kurabito.cli.finding.opened_product import opened_product
     from kurabito.cli.finding.releases import found_releases
-    from kurabito.cli.shown import safe
     from kurabito.downloads.follow.offers import offers
     from kurabito.indexers.port import SearchQuery
 
@@ -69,7 +69,7 @@ def _numbered(found: list[GroupOffer], number: int) -> GroupOffer:
 def _print(found: list[GroupOffer], *, as_json: bool) -> None:
     from rich.table import Table
 
-    from kurabito.cli.shown import ago, console, safe
+    from kurabito.cli.display import ago, console, safe
 
     if as_json:
         for one in found:

@@ -62,9 +62,9 @@ def grab(
 
 
 async def _grab(query: SearchQuery, key: str | None, file: bytes | None) -> str | None:
+    from kurabito.cli.display import safe
     from kurabito.cli.finding.opened_product import opened_product
     from kurabito.cli.finding.releases import found_releases
-    from kurabito.cli.shown import safe
     from kurabito.downloads.search.pasted_links import is_pasted
     from kurabito.indexers.port import SearchQuery
 

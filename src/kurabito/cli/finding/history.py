@@ -110,7 +110,7 @@ def _shown(entry: HistoryEntry) -> dict[str, Any]:
 def _print_table(entries: list[HistoryEntry]) -> None:
     from rich.table import Table
 
-    from kurabito.cli.shown import console, local, safe
+    from kurabito.cli.display import console, local, safe
 
     table = Table(box=None, pad_edge=False)
     for name in ("when", "what", "series", "episode", "release or file"):

@@ -43,7 +43,7 @@ def list_indexers(as_json: Json = False) -> None:
     from rich.table import Table
 
     from kurabito.api.finding.indexers import IndexerAnswer
-    from kurabito.cli.shown import console, safe
+    from kurabito.cli.display import console, safe
 
     answers = [IndexerAnswer.of(one) for one in _ask(lambda indexers: indexers.everything())]
     if as_json:
@@ -70,7 +70,7 @@ def sites(as_json: Json = False) -> None:
         kurabito indexers sites
     """
     from kurabito.api.finding.indexers import SiteAnswer
-    from kurabito.cli.shown import safe
+    from kurabito.cli.display import safe
 
     known, faults = _ask(lambda indexers: indexers.sites())
     for site in map(SiteAnswer.of, known.values()):
@@ -172,7 +172,7 @@ def test(indexer_id: IndexerId) -> None:
         kurabito indexers test 1
     """
     from kurabito.cli.collection.duplicates import counted
-    from kurabito.cli.shown import safe
+    from kurabito.cli.display import safe
 
     tested = _ask(lambda indexers: indexers.test(indexer_id))
     if tested.error is not None:
@@ -190,7 +190,7 @@ def queries(indexer_id: IndexerId, as_json: Json = False) -> None:
         kurabito indexers queries 1
     """
     from kurabito.api.finding.indexers import AskedQueryAnswer
-    from kurabito.cli.shown import local, safe
+    from kurabito.cli.display import local, safe
 
     for one in _ask(lambda indexers: indexers.queries(indexer_id)):
         if as_json:

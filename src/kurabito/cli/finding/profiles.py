@@ -29,7 +29,7 @@ def list_profiles(
     from rich.table import Table
 
     from kurabito.api.finding.profiles import ProfileAnswer
-    from kurabito.cli.shown import console, safe
+    from kurabito.cli.display import console, safe
 
     found = _ask(lambda profiles: profiles.everything())
     if as_json:

@@ -3,7 +3,7 @@
 dataplane.py  `kurabito dataplane`: the process that touches the disks
 demo.py       `kurabito demo`: the whole product on made-up data
 downloader.py `kurabito downloader`: a download client as a service of the core
-loading.py    no search for garbage while a process loads
+startup.py    no search for garbage while a process loads
 serve.py      `kurabito serve`: the product
 worker.py     `kurabito worker`: run the tasks of a queue
 """

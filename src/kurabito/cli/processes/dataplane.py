@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kurabito.cli.processes.loading import begin_loading, end_loading
+from kurabito.cli.processes.startup import begin_loading, end_loading
 
 
 def dataplane(

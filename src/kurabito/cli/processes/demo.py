@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from kurabito.cli.processes.loading import begin_loading, end_loading
+from kurabito.cli.processes.startup import begin_loading, end_loading
 
 _SETTINGS: Final[dict[str, Any]] = {
     "host": "127.0.0.1",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kurabito.cli.processes.loading import begin_loading, end_loading
+from kurabito.cli.processes.startup import begin_loading, end_loading
 
 if TYPE_CHECKING:
     from kurabito.downloads.clients.factory import ClientName

@@ -39,11 +39,11 @@ def list_addresses(as_json: AsJson = False) -> None:
 
         kurabito address list
     """
-    from kurabito.cli import shown
+    from kurabito.cli import display
 
     found = _ask(lambda addresses: addresses.all())
     if as_json:
-        typer.echo(shown.pretty({"items": [_as_json(one) for one in found], "next_cursor": None}))
+        typer.echo(display.pretty({"items": [_as_json(one) for one in found], "next_cursor": None}))
     elif found:
         _print_table(found)
     else:
@@ -81,7 +81,7 @@ def _ask(question: Callable[[SharedAddresses], Awaitable[T]]) -> T:
 
 
 def _print_new(new: NewSharedAddress, as_json: bool) -> None:
-    from kurabito.cli import shown
+    from kurabito.cli import display
 
     typer.echo(
         f"This is shown only now. The address has the id {new.address.id}; put the URL of your Kurabito before it.",
@@ -89,7 +89,7 @@ def _print_new(new: NewSharedAddress, as_json: bool) -> None:
     )
     if as_json:
         paths = {"calendar_path": new.calendar_path, "arrivals_path": new.arrivals_path}
-        typer.echo(shown.pretty({"address": _as_json(new.address), **paths}))
+        typer.echo(display.pretty({"address": _as_json(new.address), **paths}))
     else:
         typer.echo(f"{new.calendar_path}\n{new.arrivals_path}")
 
@@ -103,13 +103,13 @@ def _as_json(one: SharedAddress) -> dict[str, Any]:
 def _print_table(found: list[SharedAddress]) -> None:
     from rich.table import Table
 
-    from kurabito.cli import shown
+    from kurabito.cli import display
 
     table = Table(box=None, pad_edge=False)
     for title in ("id", "name", "created", "last used", "revoked"):
         table.add_column(title, no_wrap=title != "name")
     for one in found:
-        used = shown.ago(one.last_used_at) if one.last_used_at else "never"
-        revoked = shown.local(one.revoked_at) if one.revoked_at else ""
-        table.add_row(one.id, shown.safe(one.name), shown.local(one.renewed_at or one.created_at), used, revoked)
-    shown.console().print(table)
+        used = display.ago(one.last_used_at) if one.last_used_at else "never"
+        revoked = display.local(one.revoked_at) if one.revoked_at else ""
+        table.add_row(one.id, display.safe(one.name), display.local(one.renewed_at or one.created_at), used, revoked)
+    display.console().print(table)

@@ -54,9 +54,9 @@ def create(
         new = asyncio.run(Keys(database).create(name, scopes or [Right.READ]))
     typer.echo(f"This is shown only now. The key has the id {new.key.id}; send it as X-Api-Key.", err=True)
     if as_json:
-        from kurabito.cli import shown
+        from kurabito.cli import display
 
-        typer.echo(shown.pretty({"key": _as_json(new.key), "secret": new.secret}))
+        typer.echo(display.pretty({"key": _as_json(new.key), "secret": new.secret}))
     else:
         typer.echo(new.secret)
 
@@ -73,13 +73,13 @@ def list_keys(as_json: AsJson = False) -> None:
 
     from kurabito import settings
     from kurabito.access import Keys
-    from kurabito.cli import shown
+    from kurabito.cli import display
     from kurabito.cli.databases import product_database
 
     with product_database(settings.load()) as database:
         found = asyncio.run(Keys(database).all())
     if as_json:
-        typer.echo(shown.pretty({"items": [_as_json(key) for key in found], "next_cursor": None}))
+        typer.echo(display.pretty({"items": [_as_json(key) for key in found], "next_cursor": None}))
     elif found:
         _print_table(found)
     else:
@@ -123,7 +123,7 @@ def revoke(
 def _print_table(keys: list[ApiKey]) -> None:
     from rich.table import Table
 
-    from kurabito.cli import shown
+    from kurabito.cli import display
 
     table = Table(box=None, pad_edge=False)
     for title in ("id", "name", "scopes", "created", "last used", "revoked"):
@@ -131,13 +131,13 @@ def _print_table(keys: list[ApiKey]) -> None:
     for key in keys:
         table.add_row(
             key.id,
-            shown.safe(key.name),
+            display.safe(key.name),
             ", ".join(sorted(key.scopes)),
-            shown.local(key.created_at),
-            shown.ago(key.last_used_at) if key.last_used_at else "never",
-            shown.local(key.revoked_at) if key.revoked_at else "",
+            display.local(key.created_at),
+            display.ago(key.last_used_at) if key.last_used_at else "never",
+            display.local(key.revoked_at) if key.revoked_at else "",
         )
-    shown.console().print(table)
+    display.console().print(table)
 
 
 def _as_json(key: ApiKey) -> dict[str, Any]:

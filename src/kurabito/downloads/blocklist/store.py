@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from kurabito.clock import to_datetime
+from kurabito.clock import optional_datetime, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
@@ -69,7 +69,7 @@ def blocked(conn: Connection, release_keys: Collection[str]) -> dict[str, dateti
     """Those of these releases that are not to be taken now, and until when."""
     rows = json.dumps([{"release_key": key} for key in sorted(set(release_keys))])
     found = conn.all(_SQL.blocked, {"rows": rows}) if release_keys else []
-    return {key: None if until is None else to_datetime(until) for key, _, until in found}
+    return {key: optional_datetime(until) for key, _, until in found}
 
 
 def page(conn: Connection, *, before: int = BIGGEST_ID, limit: int) -> list[BlockedRelease]:
@@ -98,6 +98,6 @@ def _block(row: Row) -> BlockedRelease:
         series_id=of.series_id,
         title=of.title,
         reason=read_reason(DownloadReason, of.reason),
-        blocked_until=None if of.blocked_until is None else to_datetime(of.blocked_until),
+        blocked_until=optional_datetime(of.blocked_until),
         created_at=to_datetime(of.created_at),
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from kurabito.clock import to_datetime
+from kurabito.clock import optional_datetime, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.rows import ColumnList
 from kurabito.downloads.items import Owner
@@ -188,7 +188,7 @@ def history(conn: Connection, download_id: int) -> list[Attempt]:
             Outcome(outcome),
             read_reason(DownloadReason, reason),
             to_datetime(sent),
-            None if heard is None else to_datetime(heard),
+            optional_datetime(heard),
         )
         for module_id, name, outcome, reason, sent, heard in conn.all(_SQL.of_download, {"id": download_id})
     ]

@@ -15,7 +15,7 @@ from kurabito.catalog.linker import lock_catalog
 from kurabito.db import Connection, Database, Queries, Query
 from kurabito.downloads import download_files, store
 from kurabito.downloads.blocklist import store as blocklist
-from kurabito.downloads.blocklist.dead import give_up_dead
+from kurabito.downloads.blocklist.dead_torrents import give_up_dead
 from kurabito.downloads.dispatch import attempts, recovery
 from kurabito.downloads.dispatch.attempts import GOOD_POLLS, PendingCleanup
 from kurabito.downloads.dispatch.cleanup import DownloaderCleanup, count_poll, revive_found

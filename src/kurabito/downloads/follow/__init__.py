@@ -5,5 +5,5 @@
 offers.py     which groups release a show, and how; pure
 service.py    follows a show by one of its releases
 standby.py    the second feed takes over when the first is silent
-finished.py   feeds of shows that are over and complete are not read
+finished_shows.py feeds of shows that are over and complete are not read
 """

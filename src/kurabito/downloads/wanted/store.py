@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from kurabito.catalog.states import UNWANTED
-from kurabito.clock import SECOND, to_datetime
+from kurabito.clock import SECOND, optional_datetime, to_datetime
 from kurabito.db import Connection, Queries, Query
 from kurabito.db.rows import ColumnList
 from kurabito.downloads.dispatch.attempts import given_ids
@@ -203,13 +203,13 @@ def _episodes(conn: Connection, query: Query, given: dict[str, Any], reason: Wan
             season=of.season,
             kind=ReleaseKind(of.kind),
             number=of.number,
-            aired_at=_moment(of.aired_at),
+            aired_at=optional_datetime(of.aired_at),
             reason=reason,
             searches=of.searches or 0,
             is_asked=bool(of.is_asked),
             outcome=None if of.outcome is None else SearchOutcome(of.outcome),
-            searched_at=_moment(of.searched_at),
-            next_at=_moment(of.next_at),
+            searched_at=optional_datetime(of.searched_at),
+            next_at=optional_datetime(of.next_at),
             is_automatic=for_all if of.automatic_search is None else bool(of.automatic_search),
         )
         for of in (_WANTED.row(row) for row in conn.all(query, given))
@@ -245,7 +245,3 @@ def _reason(known: int, filtered: int, held: int, doubtful: int, failed: int) ->
 
 def _newest(one: WantedEpisode) -> tuple[float, int]:
     return (-one.aired_at.timestamp() if one.aired_at else 0.0, -one.id)
-
-
-def _moment(moment: int | None) -> datetime | None:
-    return None if moment is None else to_datetime(moment)

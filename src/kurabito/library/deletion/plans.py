@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from kurabito.clock import to_datetime
+from kurabito.clock import optional_datetime, to_datetime
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
@@ -223,7 +223,7 @@ def _plan(conn: Connection, plan_id: int) -> DeletionPlan:
         of.freed_bytes,
         bool(of.is_complete),
         to_datetime(of.created_at),
-        None if of.applied_at is None else to_datetime(of.applied_at),
+        optional_datetime(of.applied_at),
         of.job_id,
         None if of.status is None else JobStatus(of.status),
         None if of.dry_run is None else bool(of.dry_run),

@@ -2,5 +2,5 @@
 
 facts.py    what is known of one file; what a data plane wrote is not believed unseen
 store.py    what is stored, and what is still to be read
-reading.py  the task that has data planes read it after a scan, a few files at a time
+readings.py the task that has data planes read it after a scan, a few files at a time
 """

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Final
 
-from kurabito.clock import to_datetime
+from kurabito.clock import optional_datetime
 from kurabito.db import Connection, Queries
 from kurabito.metadata.records import OWN_RECORD, Metadata, record_of
 
@@ -50,7 +50,7 @@ def story_of(conn: Connection, metadata_id: int) -> Story:
         json.loads(summaries),
         backdrop_url if backdrop_url and backdrop_url.startswith("/posters/") else None,
         date.fromisoformat(ended_on) if ended_on else None,
-        None if refreshed_at is None else to_datetime(refreshed_at),
+        optional_datetime(refreshed_at),
     )
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from datetime import datetime
 from typing import Any, Final, overload
 from uuid import UUID
 
-from kurabito.clock import to_datetime
+from kurabito.clock import optional_datetime, to_datetime
 from kurabito.runtime.model import DEFAULT_ATTEMPTS, ERRORS_KEPT, AttemptError, Progress, TaskEnvelope, TaskRecord
 from kurabito.runtime.outcomes import Claim, worker_name
 from kurabito.runtime.states import TaskState
@@ -93,12 +92,12 @@ class TaskRow:
             progress=self.progress,
             result=result,
             last_error=self.last_error,
-            next_run_at=_moment(self.next_run_at),
+            next_run_at=optional_datetime(self.next_run_at),
             created_at=to_datetime(self.created_at),
             updated_at=to_datetime(self.updated_at),
-            started_at=_moment(self.started_at),
-            finished_at=_moment(self.finished_at),
-            lease_expires_at=_moment(self.lease_expires_at),
+            started_at=optional_datetime(self.started_at),
+            finished_at=optional_datetime(self.finished_at),
+            lease_expires_at=optional_datetime(self.lease_expires_at),
             worker=worker_name(self.owner),
             errors=self.errors,
             no_worker=self.state in WAITING and self.task_type not in living_types,
@@ -154,7 +153,3 @@ def _result(stored: bytes | None) -> tuple[Any, str, tuple[str, ...]]:
         return payloads.plain(data, content_type), content_type, ()
     except (ValueError, RecursionError):
         return data, payloads.BYTES, ("result",)
-
-
-def _moment(value: int | None) -> datetime | None:
-    return None if value is None else to_datetime(value)

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple, overload
 from uuid import UUID
 
-from kurabito.clock import to_datetime
+from kurabito.clock import optional_datetime, to_datetime
 from kurabito.runtime.model import DEFAULT_ATTEMPTS, AttemptError, Progress, TaskEnvelope, TaskRecord, WorkerRecord
 from kurabito.runtime.outcomes import Claim, worker_name
 from kurabito.runtime.states import WAITING, TaskState, state_of
@@ -91,12 +91,12 @@ def _understood(row: StoredTask) -> TaskRecord:
         stored_result=stored,
         result_content_type=result_type,
         last_error=row.last_error,
-        next_run_at=_moment(row.next_run_at),
+        next_run_at=optional_datetime(row.next_run_at),
         created_at=to_datetime(row.created_at),
         updated_at=to_datetime(row.updated_at),
-        started_at=_moment(row.started_at),
-        finished_at=_moment(row.finished_at),
-        lease_expires_at=_moment(row.lease_expires_at),
+        started_at=optional_datetime(row.started_at),
+        finished_at=optional_datetime(row.finished_at),
+        lease_expires_at=optional_datetime(row.lease_expires_at),
         worker=worker_name(row.worker_id),
         errors=_errors(row.errors),
     )
@@ -168,7 +168,7 @@ def record_of_new(task: PreparedTask, now: int) -> TaskRecord:
         progress=None,
         result=None,
         last_error=None,
-        next_run_at=_moment(due),
+        next_run_at=optional_datetime(due),
         created_at=to_datetime(now),
         updated_at=to_datetime(now),
     )
@@ -234,10 +234,6 @@ def moment_of(moment: int) -> datetime:
         return to_datetime(0)
 
 
-def _moment(moment: int | None) -> Any:
-    return None if moment is None else to_datetime(moment)
-
-
 def _errors(stored: str | list[dict[str, Any]] | None) -> tuple[AttemptError, ...]:
     if stored is None:
         return ()
@@ -253,11 +249,11 @@ _DOUBTFUL: Final[dict[str, tuple[Callable[[Any], object], Any]]] = {
     "state": (TaskState, TaskState.DEAD.value),
     "result": (lambda stored: stored is None or payloads.plain(*payloads.split_result(stored)), None),
     "errors": (_errors, None),
-    "next_run_at": (_moment, None),
+    "next_run_at": (optional_datetime, None),
     "created_at": (to_datetime, 0),
     "updated_at": (to_datetime, 0),
-    "started_at": (_moment, None),
-    "finished_at": (_moment, None),
-    "lease_expires_at": (_moment, None),
+    "started_at": (optional_datetime, None),
+    "finished_at": (optional_datetime, None),
+    "lease_expires_at": (optional_datetime, None),
 }
 """The columns that may hold what is not understood: how each is read, and what stands in for it."""

@@ -1,6 +1,6 @@
 """Libraries and their folders.
 
-adoption.py      *Not adopted*: the videos of libraries that no episode has, and why; and *Import files*
+adoption.py      *Unmatched files*: the videos of libraries that no episode has, and why; and *Import files*
 folders.py       the folders of a library: what lies in each, with pictures, as a grid or as a list
 library.py       *Library*: the libraries, how each is, and its files
 library_form.py  the form that says how a library is looked after: what was typed, what it means, and what is wrong with it

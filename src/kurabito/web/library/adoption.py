@@ -1,4 +1,4 @@
-"""*Not adopted*: the videos of libraries that no episode has, and why; and *Import files*, by which a person gives files to a series."""
+"""*Unmatched files*: the videos of libraries that no episode has, and why; and *Import files*, by which a person gives files to a series."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from fastapi import Request, Response
 from kurabito.catalog.catalog import Catalog
 from kurabito.library.deletion.discards import Discarding, Discards
 from kurabito.library.duplicates.groups import Duplicates, GroupKey
-from kurabito.library.media.reading import MediaReadings
+from kurabito.library.media.readings import MediaReadings
 from kurabito.library.media.store import is_media
 from kurabito.library.service import LibraryService
 from kurabito.metadata import MetadataService

@@ -18,7 +18,7 @@ from kurabito.downloads.wanted.search import EXPECT
 from kurabito.errors import NotFound
 from kurabito.feeds.service import Subscriptions
 from kurabito.feeds.tasks import CHECK, FETCH
-from kurabito.library.media.reading import READ as READ_MEDIA
+from kurabito.library.media.readings import READ as READ_MEDIA
 from kurabito.library.service import LibraryService
 from kurabito.library.tasks import TASK_TYPES, library_of
 from kurabito.maintenance.retention import TIDY

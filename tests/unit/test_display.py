@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from kurabito.cli.shown import event_as_json, event_line
+from kurabito.cli.display import event_as_json, event_line
 from kurabito.runtime.events import EVENTS, TaskEvent
 
 MOMENT = datetime(2026, 11, 15, 12, 30, tzinfo=UTC)

@@ -11,7 +11,7 @@ from kurabito.downloads.dispatch import attempts
 from kurabito.downloads.reasons import DownloadReason, because
 from kurabito.downloads.states import CleanupKind
 
-_SQL: Final = Queries("kurabito.downloads.blocklist", "dead.sql")
+_SQL: Final = Queries("kurabito.downloads.blocklist", "dead_torrents.sql")
 
 
 def give_up_dead(conn: Connection, age: timedelta) -> set[int]:
