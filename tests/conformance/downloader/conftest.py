@@ -651,8 +651,19 @@ class Rig:
         await self.program.start()
 
     async def until_complete(self, *releases: Release | str) -> list[DownloadStatus]:
-        """The statuses of downloads once they are complete, each in its own time."""
-        return await asyncio.gather(*(self.until(release, status=TransferStatus.COMPLETED) for release in releases))
+        """The statuses of downloads once they are complete and on the disk, each in its own time."""
+        return await asyncio.gather(*(self._complete(release) for release in releases))
+
+    async def _complete(self, release: Release | str) -> DownloadStatus:
+        status = await self.until(release, status=TransferStatus.COMPLETED)
+        if isinstance(release, str) or status.content_path is None or not status.files or len(status.files) > 1:
+            return status
+        # qBittorrent calls a torrent complete while its last blocks wait for the disk.
+        file = Path(status.content_path) / status.files[0].path
+        async with asyncio.timeout(PATIENCE):
+            while not file.exists() or file.read_bytes() != release.content:
+                await asyncio.sleep(0.02)
+        return status
 
 
 @dataclass

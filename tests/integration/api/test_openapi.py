@@ -38,6 +38,7 @@ BEYOND_SCHEMAS = {
     "import_files",
     "list_groups",
     "list_jobs",
+    "list_release_groups",
     "make_plan",
     "preview_filter",
     "preview_subscription",
