@@ -19,6 +19,7 @@ from kurabito.catalog.states import (
     SERIES_FILTERS,
     SERIES_ORDERS,
     SERIES_SHELVES,
+    SHELF_STATES,
     SHOWN_STATE,
     EpisodeState,
     SeriesKind,
@@ -126,18 +127,21 @@ def page(
     **wanted: Unpack[SeriesFilter],
 ) -> list[Series]:
     """Series, beyond the last of another page."""
-    if order is SeriesOrder.TITLE and wanted.get("shelf") is SeriesShelf.COLLECTION and not wanted.get("state"):
-        return _by_title(conn, beyond, limit, wanted)
+    shelf = wanted.get("shelf")
+    if order is SeriesOrder.TITLE and shelf is not None and not wanted.get("state"):
+        return _by_title(conn, beyond, limit, SHELF_STATES[shelf], wanted)
     filters, values = _filtered(wanted)
     given = {**values, "beyond": beyond, "limit": limit}
     rows = conn.all(_queries(filters, order, is_first=beyond is None).page, given)
     return _with_aliases(conn, [_series(row) for row in rows])
 
 
-def _by_title(conn: Connection, beyond: int | None, limit: int, wanted: SeriesFilter) -> list[Series]:
-    """A page of all states: the index on titles is by state, so each gives its own and the first of them are taken."""
+def _by_title(
+    conn: Connection, beyond: int | None, limit: int, states: Sequence[SeriesState], wanted: SeriesFilter
+) -> list[Series]:
+    """A page of several states: the index on titles is by state, so each gives its own and the first of them are taken."""
     found: list[int] = []
-    for state in SeriesState:
+    for state in states:
         wanted["state"] = state
         found += [one.id for one in page(conn, beyond=beyond, limit=limit, order=SeriesOrder.TITLE, **wanted)]
     rows = conn.all(_queries(order=SeriesOrder.TITLE).first_of, {"ids": found, "limit": limit}) if found else []

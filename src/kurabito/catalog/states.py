@@ -101,6 +101,13 @@ SERIES_SHELVES: Final = {
 }
 """SQL: the rows of `series` on a shelf."""
 
+SHELF_STATES: Final = {
+    SeriesShelf.COLLECTION: tuple(SeriesState),
+    SeriesShelf.LIBRARY_ONLY: tuple(state for state in SeriesState if state is not SeriesState.FOLLOWED),
+    SeriesShelf.NOT_FOLLOWED: (SeriesState.IGNORED,),
+}
+"""What the series on a shelf can be."""
+
 
 class EpisodeState(StrEnum):
     """How far an episode is, as it is shown. Stored are only have, downloading and wanted: no release of what is stored as have
