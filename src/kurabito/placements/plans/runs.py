@@ -39,9 +39,7 @@ def read_together(readings: Sequence[VideoReading]) -> list[VideoReading]:
     found = list(readings)
     for places in by_folder.values():
         if len(places) >= _FEWEST:
-            together = _agreed(
-                _collected(_counted(_led(_in_pairs(_in_parts(_by_year([found[place] for place in places]))))))
-            )
+            together = _collected(_counted(_led(_in_pairs(_in_parts(_by_year([found[place] for place in places]))))))
             for place, reading in zip(places, together, strict=True):
                 found[place] = reading
     return found
@@ -200,36 +198,6 @@ def _with_number(reading: VideoReading, numbers: Sequence[str], column: int) -> 
         own_title=before is not None,
         counted=True,
     )
-
-
-def _agreed(readings: list[VideoReading]) -> list[VideoReading]:
-    """Where every episode has another title, its own name was read into it: what all begin with is the show's."""
-    places = [
-        place for place, one in enumerate(readings) if one.kind is WorkKind.EPISODE and one.own_title and one.title
-    ]
-    titles = [str(readings[place].title) for place in places]
-    if len(places) < _FEWEST or len({fold_title(title) for title in titles}) <= len(places) / 2:
-        return readings
-    shared = _shared_words(titles)
-    above = [told for told in map(read_folder, reversed(readings[0].path.folders)) if told.title]
-    title = shared or (str(above[0].title) if above else None)
-    if title is None:
-        return readings
-    found = list(readings)
-    for place in places:
-        found[place] = replace(readings[place], title=title, own_title=bool(shared))
-    return found
-
-
-def _shared_words(titles: Iterable[str]) -> str:
-    """The words that all titles begin with."""
-    rows = [title.split() for title in titles]
-    shared: list[str] = []
-    for words in zip(*rows, strict=False):
-        if len({word.casefold() for word in words}) > 1:
-            break
-        shared.append(words[0])
-    return " ".join(shared).rstrip(" -:~")
 
 
 def shown_titles(readings: Iterable[VideoReading]) -> dict[str, str]:
