@@ -12,6 +12,7 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.async_api import Page, expect
 from tests.browser.conftest import SHOTS
+from tests.support.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from tests.browser.conftest import NewPage
@@ -109,6 +110,8 @@ async def shown(page: Page, url: str, path: str) -> None:
     assert answer.status == 200, f"{path} answers {answer.status}"
 
 
+# It looks at more than a hundred pages, which a machine with one busy core does for a quarter of an hour.
+@pytest.mark.timeout(20 * PATIENCE)
 async def test_no_page_has_an_accessibility_violation(demo: dict[str, str], new_page: NewPage) -> None:
     page = await new_page(viewport={"width": 1280, "height": 900}, locale="en-GB")
     await prepared(demo, page)

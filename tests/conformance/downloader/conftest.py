@@ -518,6 +518,8 @@ class Aria2(Program):
             f"--rpc-secret={PASSWORD}", f"--dir={self.folder / 'default'}", f"--listen-port={self.peer_port}",
             "--enable-dht=false", "--enable-dht6=false", "--bt-enable-lpd=false", "--enable-peer-exchange=false",
             f"--save-session={session}", f"--input-file={session}", "--force-save=true", "--seed-ratio=0",
+            # What earlier tests left with it seeds and holds a slot; there are five of them unless asked for more.
+            "--max-concurrent-downloads=100",
         ]  # fmt: skip
 
     async def downloads(self) -> int:

@@ -87,26 +87,28 @@ def test_a_folder_that_is_gone_is_the_answer_for_all_its_files(tmp_path: Path) -
 
 @pytest.mark.parametrize("start", [spawned, forked(answer)])
 def test_a_file_that_is_cut_off_while_it_is_mapped_has_changed_and_stops_nothing(disk: Path, start: Start) -> None:
-    # A terabyte of nothing takes long enough to read for somebody to come between.
     large, small = disk / "large", disk / "small"
-    with large.open("wb") as file:
-        file.truncate(1 << 40)
     small.write_bytes(b"content")
-    files = [wanted(large), wanted(small)]
     with ReaderPool[None](1, start=start) as pool:
-        pool.ask(Question(str(disk), "blake3", files), None)
-        [(process, _)] = pool._busy.values()
-        maps = Path(f"/proc/{process.pid}/maps")
-        while str(large) not in maps.read_text():
-            pass
-        os.truncate(large, 0)
-        found: list[Answer] = []
-        while not found:
-            found = [digests for _, digests in pool.answers(10.0)]
-        assert pool._idle != [process]
-    [[problem, digest]] = found
-    assert problem[0] == "FILE_CHANGED"
-    assert digest == blake3(b"content").digest()
+        died = False
+        # It lives on when it happens to be between two pieces of the file; a busy machine may see that a few times.
+        while not died:
+            # A terabyte of nothing takes long enough to read for somebody to come between.
+            large.touch()
+            os.truncate(large, 1 << 40)
+            pool.ask(Question(str(disk), "blake3", [wanted(large), wanted(small)]), None)
+            [(process, _)] = pool._busy.values()
+            maps = Path(f"/proc/{process.pid}/maps")
+            while str(large) not in maps.read_text():
+                pass
+            os.truncate(large, 0)
+            found: list[Answer] = []
+            while not found:
+                found = [digests for _, digests in pool.answers(10.0)]
+            died = pool._idle != [process]
+            [[problem, digest]] = found
+            assert problem[0] == "FILE_CHANGED"
+            assert digest == blake3(b"content").digest()
 
 
 def test_what_ended_a_process_is_read_by_another_without_being_mapped(tmp_path: Path) -> None:

@@ -50,8 +50,8 @@ async def test_a_worker_waits_until_a_read_only_server_takes_writes_again(
         assert await all_done(queue, [await queue.enqueue("short")])
         tasks = list(await queue.enqueue_many([("short",)] * 200))
         with read_only(url):
-            await eventually(lambda: worker.trouble)
-            assert "read-only" in (worker.trouble or "")
+            # What it hears first may be that its connections were cut.
+            await eventually(lambda: "read-only" in (worker.trouble or ""))
         assert await all_done(queue, tasks)
         await eventually(lambda: worker.trouble is None)
 
