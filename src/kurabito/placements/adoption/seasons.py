@@ -36,5 +36,5 @@ def other_seasons(conn: Connection, folder: str, videos: Sequence[LibraryVideo],
 
 def _seasons(folder: str, videos: Sequence[LibraryVideo]) -> set[int]:
     alone = [read_video(SplitPath.of(video.path.removeprefix(f"{folder}/"))) for video in videos]
-    readings = read_beside(read_together(alone))
+    readings = read_beside(read_together(alone), is_known=True)
     return {one.season for one in readings if one.kind is WorkKind.EPISODE and one.season}

@@ -88,6 +88,8 @@ _FLAGS: Final = {
     "default": TrackFlag.DEFAULT,
 }
 _COMMENTARY: Final = re.compile(r"(?<![A-Za-z])commentar(?:y|ies)(?![A-Za-z])|コメンタリー|评论音轨|評論音軌", re.I)
+# `Latin American.spa`: the words before a language say which of it.
+_LATIN_AMERICAN: Final = re.compile(r"(?<![A-Za-z])Latin[ ._-]?American?(?![A-Za-z])", re.I)
 _SCRIPTS: Final = {"zh-Hans": "简体", "zh-Hant": "繁體"}
 _PAIRS: Final = {"ja": "日", "en": "英"}
 _JOINTS: Final = re.compile(r"[_&+]")
@@ -121,6 +123,8 @@ def read_tag(text: str) -> TrackTag:
             languages = said
         elif flag and flag not in flags:
             flags.append(flag)
+    if languages == ("es",) and _LATIN_AMERICAN.search(text):
+        languages = ("es-419",)
     return TrackTag(languages, tuple(flags), "Commentary" if _COMMENTARY.search(text) else None)
 
 

@@ -1,10 +1,11 @@
 """Plans: what the files of a download, a torrent's list or a folder are, and what is done with each. Pure.
 
-    ListedFile, PlanContext ─► classes ─► reading, runs, siblings ─► works, doubts ─► others, tracks ─► names ─► FilePlan
+    ListedFile, PlanContext ─► classes ─► own_names, reading, runs, siblings ─► works, doubts ─► others, tracks ─► names ─► FilePlan
 
 model.py     what goes in and what comes out; reasons.py why a file is treated as it is; paths.py a path cut into its parts
 classes.py   what a file is by its name: a video, a subtitle, an extra, a sample
 folders.py   what the folders above a file say: a season, a show, extras
+own_names.py what the name of a file says before its folders are looked at
 reading.py   which episode or film a video is, from its own name and its folders
 runs.py      what the names of a folder say together: the number that differs is the episode
 siblings.py  what the other titles of the list say: sequels, specials and films beside their show

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from kurabito.placements.plans.folders import FolderKind, folder_kind
+from kurabito.placements.plans.folders import FolderKind, folder_kind, read_folder
 from kurabito.placements.plans.model import FileClass
 from kurabito.placements.plans.paths import SplitPath
+from kurabito.titles import fold_title
 
 _ENDINGS: Final[dict[str, FileClass]] = {
     ending: file_class
@@ -58,7 +59,10 @@ _SUFFIX: Final = re.compile(
     r"-(trailer|featurette|behindthescenes|deleted(?:scene)?|interview)$"
     r"|(?<![xh]26[45])(?<!\d\dp)-(scene|short|clip|extra|other)$"
 )
+_MAKING: Final = re.compile(r"(?:The[ ._])?Making[ ._]of[ ._]", re.I)
 _SAMPLE: Final = re.compile(r"^sample(?:[._ \-]|$)|[._ \-\[(]sample[\])]?$", re.I)
+# `BLUDV.TV.mp4`: the address of a site, and what it wants to sell.
+_ADVERT: Final = re.compile(r"(?:www\.)?[A-Za-z0-9-]{3,24}\.(?:tv|com|net|org|info|site|club|xyz)", re.I)
 # What follows a number like this is the episode's own title.
 _NUMBERED: Final = re.compile(r"S\d{1,2}[ ._]?E\d|(?<!\d)\d{1,2}x\d\d|\s-\s\d{2,4}(?:v\d)?\s-\s|第\d+[话話集]", re.I)
 
@@ -82,9 +86,9 @@ def classify(path: SplitPath) -> Classified:
     if by_ending not in (FileClass.VIDEO, FileClass.SUBTITLE, FileClass.AUDIO) or path.is_clutter:
         return Classified(FileClass.OTHER if path.is_clutter and by_ending is not FileClass.EXECUTABLE else by_ending)
     kinds = [folder_kind(folder) for folder in path.folders]
-    if _SAMPLE.search(path.stem) or FolderKind.SAMPLE in kinds:
+    if _SAMPLE.search(path.stem) or FolderKind.SAMPLE in kinds or _ADVERT.fullmatch(path.stem):
         return Classified(FileClass.SAMPLE)
-    word = extra_word(path.stem)
+    word = extra_word(path.stem) or _making_of(path)
     if word is None and FolderKind.EXTRAS in kinds and not _NUMBERED.search(path.stem):
         word = path.folders[kinds.index(FolderKind.EXTRAS)]
     if word is not None and by_ending is FileClass.VIDEO:
@@ -101,6 +105,18 @@ def extra_word(stem: str) -> str | None:
     if found and not _NUMBERED.search(stem, 0, found.end()):
         return found[0].strip(" -_.[(【")
     return None
+
+
+def _making_of(path: SplitPath) -> str | None:
+    """`The Making of Koji` in the folder of Koji."""
+    found = _MAKING.match(path.stem)
+    titles = {fold_title(read_folder(folder).title or "") for folder in path.folders} - {""}
+    about = fold_title(path.stem[found.end() :]) if found else ""
+    return (
+        found[0].strip()
+        if found and any(about.startswith(title) or title.startswith(about) for title in titles)
+        else None
+    )
 
 
 def _by_ending(path: SplitPath) -> FileClass:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -37,19 +38,24 @@ _KINDS: Final[dict[FolderKind, str]] = {
     FolderKind.SPECIALS: r"sps?|specials?|ovas?|oads?|onas?|omake|番外篇?|特别篇|特別篇|season ?0{1,2}|s0{1,2}|sp ?& ?ova|ova ?& ?sp",
     FolderKind.FILMS: r"movies?|films?|剧场版|劇場版|the movies?|电影|電影",
     FolderKind.TRACKS: r"subs?|subtitles?|sub ?packs?|字幕|外挂字幕|外掛字幕|audios?|audio tracks?|ass|srt|mka|音轨|commentary",
-    FolderKind.MUSIC: r"cds?|osts?|soundtracks?|music|bgm|albums?|audio cds?|drama cds?|音乐|原声|singles?|songs?",
+    FolderKind.MUSIC: r"cds?|osts?|soundtracks?|music|bgm|albums?|audio cds?|drama cds?|音乐|原声|singles?|songs?|(?:特典|ドラマ|ボーナス) ?cds?|サントラ|サウンドトラック",
     FolderKind.SAMPLE: r"samples?|proof",
     FolderKind.DISC: r"bdmv|video_ts|certificate",
     FolderKind.NEUTRAL: (
         r"(?:disc|disk|disque|dvd|bd|cd|vol|volume|box|part|pt)[ ._-]?\d{1,2}|\d{3,4}[pi]|4k|uhd|hevc|x26[45]|h\.?26[45]|av1|mkv|mp4"
         r"|videos?|tv|main|episodes?|complete|batch|web-?dl|bluray|blu-ray|bdrip|bd|dvd|正片|本篇|main disc|fonts?|scans?|bk|booklets?"
         r"|images?|pics?|covers?|artworks?|posters?|anime|shows|series|tv shows|downloads?|completed?|media|10bit|8bit|hi10p|dual audio"
+        r"|(?:new|untitled) folder(?: ?\(?\d+\)?)?|neuer ordner|nouveau dossier|nueva carpeta|新しいフォルダー?|新建文件夹|新資料夾|새 폴더"
     ),
 }
 _PATTERNS: Final = {kind: re.compile(pattern, re.I) for kind, pattern in _KINDS.items()}
 _SEASON: Final = re.compile(
     r"(?:season|saison|staffel|temporada|stagione|series|s|сезон)[ ._-]{0,3}(\d{1,2})(?:[ ._-]*[\[(].*)?|第\s?(\d{1,2})\s?[季期]|(\d)(?:st|nd|rd|th) season",
     re.I,
+)
+# `Season 1 - The Brewers`: what a season is called, below the folder of its show.
+_NAMED_SEASON: Final = re.compile(
+    r"(?:season|saison|staffel|temporada|stagione|s|сезон) ?\d{1,2} ?[-:\N{EN DASH}] ?\S", re.I
 )
 _WRAPPED: Final = re.compile(r"^[\[(【]\s*([^\[\]()【】]+?)\s*[\])】]$")
 _PARTS: Final = re.compile(r"\s*(?:[&+,、/]|\band\b)\s*", re.I)
@@ -115,6 +121,13 @@ def read_folder(name: str) -> FolderFacts:
         episodes,
         told.kind,
     )
+
+
+def show_title(above: Iterable[FolderFacts]) -> str | None:
+    """The title of a show by the folders above a file, the nearest first."""
+    titled = [folder for folder in above if folder.title]
+    of_show = [folder for folder in titled if not _NAMED_SEASON.match(folder.name)]
+    return next((folder.title for folder in of_show or titled), None)
 
 
 def _plain(name: str) -> str:

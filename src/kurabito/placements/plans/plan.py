@@ -43,7 +43,8 @@ def plan_files(files: Sequence[ListedFile], context: PlanContext = NO_CONTEXT) -
         return _refused(paths, classes, programs)
     planned = find_discs(paths)
     videos = [place for place, one in enumerate(classes) if one.file_class is FileClass.VIDEO and place not in planned]
-    together = read_beside(read_together([read_video(paths[place]) for place in videos]))
+    alike = read_together([read_video(paths[place]) for place in videos])
+    together = read_beside(alike, is_known=bool(context.shows))
     read = dict(zip(videos, together, strict=True))
     extras = {place: one.word for place, one in enumerate(classes) if one.file_class is FileClass.EXTRA}
     extras |= {place: reading.path.folders[-1] for place, reading in read.items() if reading.only_folder}

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from kurabito.placements.plans.folders import FolderFacts, FolderKind, read_folder
+from kurabito.placements.plans.folders import FolderFacts, FolderKind, read_folder, show_title
 from kurabito.placements.plans.model import NO_RELEASE, ReleaseFacts, WorkKind
+from kurabito.placements.plans.own_names import SPECIAL_WORD, read_own_name
 from kurabito.placements.plans.paths import SplitPath
-from kurabito.titles import Episode, ReleaseKind, ReleaseTitle, TitleDoubt, parse_title
+from kurabito.titles import Episode, ReleaseKind, ReleaseTitle, TitleDoubt
 
 # Everything before the number is missing, so that the name behind it is the episode's.
 _NUMBER_FIRST: Final = re.compile(
@@ -19,38 +20,28 @@ _NUMBER_FIRST: Final = re.compile(
 )
 _ONLY_NUMBER: Final = re.compile(r"(?:[\[(#]?)(\d{1,4}(?:\.\d)?)(?:v(\d))?(?:[\])])?")
 _PAIR: Final = re.compile(r"(?<![A-Za-z0-9])S\d{1,3}[ ._-]{0,3}E(?:P)?\d|(?<![\d.])\d{1,2}x\d{2,3}(?!\d)", re.I)
-_SPECIAL_WORD: Final = re.compile(
-    r"(?<![A-Za-z])(OVA|OAD|OAV|ONA|SPs?|Specials?|Omake|Extra|Picture Drama|Mini(?: ?Anime)?|特别篇|特別篇|番外篇?|总集篇|總集篇|総集編)(?![a-z])"
-    r"[ _.#-]{0,3}(?:Vol\.? ?|Ep?\.? ?)?(\d{1,3}(?![\dA-Za-z]))?",
-    re.I,
-)
 # `[11.5(OVA)]`: where it stands among the episodes says more than the word.
 _BETWEEN: Final = re.compile(r"[\[ ](\d{1,3}\.5)\s?[(\uff08]?(?:OVA|OAD|SP)", re.I)
 _HALF: Final = re.compile(r"[上中下前后後](?=[\]\s_)】.-]|[篇編编巻卷]|$)")
 _FILM_HALF: Final = re.compile(r"[上中下前后後][篇編编巻卷]")
 # `Koji - Special - New Year`, `Koji - Picture Drama 1`: no number is needed behind such a word.
 _TITLED_SPECIAL: Final = re.compile(
-    r"\s-\s(?:Special|OVA|OAD|Omake|Picture Drama|Recap)(?=\s-\s|\s*[\[(]|\s\d{1,2}(?!\d)|$)", re.I
+    r"\s-\s(?:Special|OVA|OAD|Omake|Picture Drama|Recap)(?=\s-\s|\s*[\[(]|\s\d{1,2}(?!\d)|$)|\s(?:総集編|总集篇|總集篇)$",
+    re.I,
 )
-# As Russian and Chinese releases count seasons.
-_TV_SEASON: Final = re.compile(r"(?<=[^\s])\s?\[TV[ -]?([1-9])\]|(?<=\w )TV-([1-9])(?=\s*(?:[\[(-]|$))", re.I)
 _WRITTEN_DAY: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?!\d)")
-_TV_ENDING: Final = re.compile(r"[ _.]+TV-[1-9]$", re.I)
 _SPECIAL_ENDING: Final = re.compile(r"[ _.-]+(?:OVA|OAD|OAV|SPs?|Specials?)s?$", re.I)
 # The word for an episode, in languages whose word the reader of titles leaves in the title.
 _EPISODE_ENDING: Final = re.compile(
-    r"[ _.-]+(?:Aflevering|Avsnitt|Afsnit|Jakso|Odcinek|Epizód|Díl|Серия|Эпизод)$", re.I
+    r"[ _.-]+(?:Aflevering|Avsnitt|Afsnit|Jakso|Odcinek|Epizód|Díl|Серия|Эпизод|Lecture|Lesson|Vorlesung|Lektion|Урок)$",
+    re.I,
 )
 _WORDS_FOR: Final = {"sps": "SP", "sp": "SP", "specials": "Special", "special": "Special", "oav": "OVA"}
 _FILM_NUMBER: Final = re.compile(
     r"(?:The[ ._])?Movies?[ ._#-]{0,3}(\d{1,2})(?!\d)|劇場版[ ]?(\d{1,2})(?!\d)|M(\d{2})(?=\])", re.I
 )
 _PART: Final = re.compile(r"[ ._\-\[(](?:cd|disc|disk|part|pt)[ ._-]?([1-9])(?:[\])]|$|(?=[ ._-]))", re.I)
-_SCRAMBLED: Final = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]{16,}")
-_LEADING_GROUP: Final = re.compile(r"^\s*\[[^\]]*\]")
 _DASHED_NUMBER: Final = re.compile(r"\s-\s\d{2,4}(?:v\d)?(?:\s|$)")
-_NEAR: Final = 6
-_MOST_SPECIALS: Final = 100
 _SHORT_NAME: Final = re.compile(r"[a-z0-9._-]+")
 
 
@@ -88,6 +79,8 @@ class VideoReading:
     said_film: bool = False
     dated: bool = False
     """It is told by the day on which it was shown."""
+    sectioned: bool = False
+    """It lies in one of several numbered folders, as the lessons of a course do."""
     words: str | None = None
     """What stands beside the numbers of its own name."""
     own_year: int | None = None
@@ -101,12 +94,12 @@ class VideoReading:
 
 def read_video(path: SplitPath) -> VideoReading:
     """What the name and the folders of a video say."""
-    told = ReleaseTitle() if _SCRAMBLED.fullmatch(path.stem) else parse_title(path.name)
+    told = read_own_name(path)
     above = [read_folder(folder) for folder in reversed(path.folders)]
-    if above and above[0].group and above[0].source and _SHORT_NAME.fullmatch(path.stem):
+    release = next((folder for folder in above if folder.kind is not FolderKind.NEUTRAL), None)
+    if release and release.group and release.source and _SHORT_NAME.fullmatch(path.stem):
         # `grp-show.s01e02` in the folder of its release, which has the name in full.
-        told = replace(told, title=above[0].title, year=above[0].year, group=above[0].group)
-    told = _with_season_of_television(_without_far_number(told, path.stem), path.stem)
+        told = replace(told, title=release.title, year=release.year, group=release.group)
     episodes = _as_folder_counts(told.episodes or _number_alone(path.stem), above)
     season, source, folder = _season(told, path.stem, above)
     title, own = _title(told, path.stem, above, episodes)
@@ -143,15 +136,6 @@ def read_video(path: SplitPath) -> VideoReading:
     )
 
 
-def _with_season_of_television(told: ReleaseTitle, stem: str) -> ReleaseTitle:
-    """`Koji [TV2]`, `Koji TV-2`: its second season."""
-    found = _TV_SEASON.search(stem) if told.season is None else None
-    if found is None:
-        return told
-    season = int(found[1] or found[2])
-    return replace(told, season=season, seasons=(season,), title=_TV_ENDING.sub("", told.title) if told.title else None)
-
-
 def _as_folder_counts(episodes: tuple[Episode, ...], above: list[FolderFacts]) -> tuple[Episode, ...]:
     """`grp-koji.105` in the folder `Koji.S01E05`: season and episode in one number."""
     folder = above[0] if above else None
@@ -173,19 +157,6 @@ def _film_title(title: str, stem: str, *, counted: bool) -> str:
     )
     half = _FILM_HALF.search(stem)
     return " ".join([title, *([number[1]] if number else []), *([half[0]] if half and half[0] not in title else [])])
-
-
-def _without_far_number(told: ReleaseTitle, stem: str) -> ReleaseTitle:
-    """`Koji 100 - Rice Special`: a number that does not stand beside the word is part of the title."""
-    found = (
-        _SPECIAL_WORD.search(stem) if told.kind in (ReleaseKind.OVA, ReleaseKind.SPECIAL) and told.episodes else None
-    )
-    if found is None or told.seasons:
-        return told
-    if f"{told.episodes[0]:g}" in stem[max(0, found.start() - _NEAR) : found.end() + 2 * _NEAR]:
-        # No series has so many specials: it is an episode, and a long one.
-        return replace(told, kind=ReleaseKind.TV) if told.episodes[0] >= _MOST_SPECIALS else told
-    return replace(told, episodes=(), title=_LEADING_GROUP.sub("", stem[: found.start()]).replace("_", " ").strip(" -"))
 
 
 def _number_alone(stem: str) -> tuple[Episode, ...]:
@@ -224,13 +195,18 @@ def _title(
     """The show's title, and whether the file itself says it."""
     first = _NUMBER_FIRST.match(stem) if episodes else None
     own = _EPISODE_ENDING.sub("", told.title) if told.title else None
-    if own is not None and first is not None and not own[:1].isdigit():
+    if own is not None and first is not None and not (own[:1].isdigit() and _begins_with_name(own, first, episodes)):
         own = None
     if own is not None and _ONLY_NUMBER.fullmatch(own) and (first or _ONLY_NUMBER.fullmatch(stem.strip())):
         own = own if own != stem.strip() and told.episodes else None
     if own is not None and read_folder(own).kind not in (FolderKind.SPECIALS, FolderKind.EXTRAS):
         return own, True
-    return next((folder.title for folder in above if folder.title), None), False
+    return show_title(above), False
+
+
+def _begins_with_name(own: str, first: re.Match[str], episodes: tuple[Episode, ...]) -> bool:
+    """Whether a name that begins with a number begins with the show's: `91 Days - 07`, and not `09 - 4 Days Out`."""
+    return int(first[1]) != episodes[0] or own.startswith(first[1])
 
 
 def _kind(
@@ -248,7 +224,7 @@ def _kind(
         return WorkKind.SPECIAL, f"S00E{int(episodes[0]):02}" if episodes else _special_label(stem, episodes)
     if len(episodes) == 1 and (isinstance(episodes[0], float) or episodes[0] == 0):
         return WorkKind.SPECIAL, f"{episodes[0]:g}"
-    if sorted_as is FolderKind.SPECIALS and (episodes or _SPECIAL_WORD.search(stem)) and not _PAIR.search(stem):
+    if sorted_as is FolderKind.SPECIALS and (episodes or SPECIAL_WORD.search(stem)) and not _PAIR.search(stem):
         return WorkKind.SPECIAL, _special_label(stem, episodes, above[0].name)
     if not episodes and _TITLED_SPECIAL.search(stem):
         return WorkKind.SPECIAL, _special_label(stem, episodes)
@@ -261,7 +237,7 @@ def _counts_episodes(stem: str) -> bool:
 
 
 def _special_label(stem: str, episodes: tuple[Episode, ...], folder: str = "SP") -> str:
-    found = _SPECIAL_WORD.search(stem)
+    found = SPECIAL_WORD.search(stem)
     if found is None:
         word = "OVA" if "ova" in folder.lower() else "OAD" if "oad" in folder.lower() else "SP"
     else:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from kurabito.placements.plans.folders import read_folder
+from kurabito.placements.plans.folders import read_folder, show_title
 from kurabito.placements.plans.model import WorkKind
 from kurabito.placements.plans.reading import SeasonFrom, VideoReading
 from kurabito.titles import fold_title, parse_title
@@ -21,12 +21,14 @@ _LEADING: Final = re.compile(r"(\d{1,3})(\.\s|\s?-\s|[\s_.])[\s_.-]*(?=[^\W\d])"
 _PAIRED: Final = re.compile(r"(.*[^\W\d_].*?)[ ._]([1-9])-(\d{2})(?!\d)")
 _IN_ORDER: Final = re.compile(r"^\d{1,3}(?:\.\s|\s?-\s)")
 _WORDED_PART: Final = re.compile(
-    r"(.*[^\W_])[ ._-]+(?:Part|Pt|Chapter|Episode)[ ._]+([IVX]{1,5}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten)(?=[ ._-]|$)",
+    r"(.*[^\W_])[ ._-]+(?:Part|Pt|Chapter|Episode)[ ._]+([IVX]{1,5}|\d{1,2}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten)(?=[ ._-]|$)",
     re.I,
 )
 _NUMERALS: Final = "I II III IV V VI VII VIII IX X".split()
 _NUMBER_WORDS: Final = "ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE TEN".split()
 _YEAR_FIRST: Final = re.compile(r"((?:19|20)\d\d)\s?[-.]\s?(\S.*)")
+_SECTION: Final = re.compile(r"\d{1,3}[ ._-]+[^\W\d]")
+_LONGEST_SEASON: Final = 40
 _FEWEST: Final = 3
 """Two names that differ in a number may be two works."""
 
@@ -39,10 +41,11 @@ def read_together(readings: Sequence[VideoReading]) -> list[VideoReading]:
     found = list(readings)
     for places in by_folder.values():
         if len(places) >= _FEWEST:
-            together = _collected(_counted(_led(_in_pairs(_in_parts(_by_year([found[place] for place in places]))))))
+            alike = _by_year([found[place] for place in places])
+            together = _in_hundreds(_collected(_counted(_led(_in_pairs(_in_parts(alike))))))
             for place, reading in zip(places, together, strict=True):
                 found[place] = reading
-    return found
+    return _in_sections(found)
 
 
 def _counted(readings: list[VideoReading]) -> list[VideoReading]:
@@ -67,14 +70,14 @@ def _counted(readings: list[VideoReading]) -> list[VideoReading]:
 
 def _led(readings: list[VideoReading]) -> list[VideoReading]:
     """`1. Rice`, `2. Water`, in the folder of a show: the number before each name is its episode."""
+    if all(_IN_ORDER.match(one.title or "") and one.own_year and not one.episodes for one in readings):
+        # `1. Koji (2001)`, `2. Sake (2003)`: films, and the numbers only their order.
+        return [replace(one, title=_IN_ORDER.sub("", str(one.title))) for one in readings]
     led = [_LEADING.match(reading.path.stem) for reading in readings]
     numbers = [int(one[1]) for one in led if one]
     if len(numbers) < len(readings) or len(set(numbers)) < len(numbers):
         return readings
-    if all(one.own_year and not one.episodes and one.title for one in readings):
-        # `1. Koji (2001)`, `2. Sake (2003)`: films, and the numbers only their order.
-        return [replace(one, title=_IN_ORDER.sub("", str(one.title))) for one in readings]
-    above = next((told.title for told in map(read_folder, reversed(readings[0].path.folders)) if told.title), None)
+    above = show_title(map(read_folder, reversed(readings[0].path.folders)))
     if above is None:
         return readings
     # `12 Brewers`, `7 Barrels`: with only a blank behind it, a number counts where it goes on from the one before.
@@ -137,7 +140,48 @@ def _in_pairs(readings: list[VideoReading]) -> list[VideoReading]:
     ]
 
 
+def _in_sections(readings: list[VideoReading]) -> list[VideoReading]:
+    """`01 Rice/001 Washing`, `02 Yeast/003 Starter`: a course. Whether its sections are seasons is for a person to say."""
+    sections: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for reading in readings:
+        if _lies_in_section(reading):
+            sections[reading.path.folders[:-1]].add(reading.path.folders[-1])
+    return [
+        replace(reading, kind=None, episodes=(), sectioned=True)
+        if _lies_in_section(reading) and len(sections[reading.path.folders[:-1]]) > 1
+        else reading
+        for reading in readings
+    ]
+
+
+def _lies_in_section(reading: VideoReading) -> bool:
+    *above, folder = reading.path.folders or ("",)
+    return bool(above and _SECTION.match(folder)) and not reading.own_title and reading.season is None
+
+
+def _in_hundreds(readings: list[VideoReading]) -> list[VideoReading]:
+    """`Koji - 122`, `Koji - 201`: each hundred begins with 01 and ends early, so that it is a season."""
+    by_show: dict[str, list[int]] = defaultdict(list)
+    for place, reading in enumerate(readings):
+        if reading.kind is WorkKind.EPISODE and reading.season is None and len(reading.episodes) == 1:
+            by_show[fold_title(reading.title or "")].append(place)
+    found = list(readings)
+    for places in by_show.values():
+        numbers = [readings[place].episodes[0] for place in places]
+        seasons = {int(number) // 100 for number in numbers}
+        begun = {int(number) // 100 for number in numbers if number % 100 == 1}
+        if len(seasons) > 1 and seasons == begun and all(0 < number % 100 <= _LONGEST_SEASON for number in numbers):
+            for place, number in zip(places, numbers, strict=True):
+                season, episode = divmod(int(number), 100)
+                found[place] = replace(
+                    readings[place], season=season, episodes=(episode,), season_from=SeasonFrom.PAIR, counted=True
+                )
+    return found
+
+
 def _numeral(word: str) -> int | None:
+    if word.isdecimal():
+        return int(word)
     for words in (_NUMERALS, _NUMBER_WORDS):
         if word.upper() in words:
             return words.index(word.upper()) + 1
@@ -187,7 +231,7 @@ def _with_number(reading: VideoReading, numbers: Sequence[str], column: int) -> 
     at = [found.span() for found in _DIGITS.finditer(_CHECKSUM.sub("", reading.path.stem))][column]
     written = _COUNTED.sub("", reading.path.stem[: at[0]]).rstrip(" -_.[(#")
     before = parse_title(written).title if written else None
-    above = next((told.title for told in map(read_folder, reversed(reading.path.folders)) if told.title), None)
+    above = show_title(map(read_folder, reversed(reading.path.folders)))
     # `01.Kura.1080p`, `02.Kura.1080p`: the number is first, and nothing else differs.
     behind = reading.path.stem[at[1] :].lstrip(" -_.])、") if not (written or above) else ""
     return replace(

@@ -15,13 +15,20 @@ from kurabito.titles import fold_title
 
 _SEQUEL: Final = re.compile(r"(.*\w[!?.]*)[ ._]+(II|III|IV|V|VI|[2-9])")
 _ROMAN: Final = {"II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6}
+_SEASON_WORDS: Final = re.compile(r"(?:Series|Season) \d{1,2}(?!\d)", re.I)
+# As fansub groups write the season of an anime: not `Koji Part 2`, `Koji 1 2` or `Koji 9`.
+_FANSUB_SEQUEL: Final = re.compile(r"(?<!part)(?<!vol)(?<!vol\.)(?<!cour) (?:II|III|IV|(?<![\d] )[23])$", re.I)
+_COUNTED_LABEL: Final = re.compile(r"[A-Za-z]+ \d+")
 _FILM_WORD: Final = re.compile(r"剧场版|劇場版|The Movie(?![A-Za-z])", re.I)
 
 
-def read_beside(readings: Sequence[VideoReading]) -> list[VideoReading]:
-    """The same readings, with titles and seasons that only the other files of the list tell."""
+def read_beside(readings: Sequence[VideoReading], *, is_known: bool) -> list[VideoReading]:
+    """The same readings, with titles and seasons that only the other files of the list tell.
+
+    Of shows that are known, the record says which season a sequel is: it may have one that is called `Koji II`.
+    """
     shows = {fold_title(one.title) for one in readings if one.kind is WorkKind.EPISODE and one.title}
-    sequels = [_as_season(one, shows) for one in readings]
+    sequels = [_as_season(one, shows, is_known=is_known) for one in readings]
     episodes = [one for one in sequels if one.kind is WorkKind.EPISODE and one.title]
     if not episodes:
         return sequels
@@ -29,13 +36,15 @@ def read_beside(readings: Sequence[VideoReading]) -> list[VideoReading]:
     return _with_one_year([_beside_show(one, folded, episodes) for one in sequels])
 
 
-def _as_season(reading: VideoReading, shows: Collection[str]) -> VideoReading:
-    """`Koji II` beside `Koji` is its second season. Alone it may as well be a name, as `Koji 100` is."""
+def _as_season(reading: VideoReading, shows: Collection[str], *, is_known: bool) -> VideoReading:
+    """`Koji II` is the second season of `Koji`. Higher numbers are so only beside it: alone, `Koji 9` may be a name."""
     found = _SEQUEL.fullmatch(reading.title or "") if reading.kind in (WorkKind.EPISODE, WorkKind.SPECIAL) else None
     if found is None or reading.season_from in (SeasonFrom.PAIR, SeasonFrom.NAME):
         return reading
     number = _ROMAN.get(found[2]) or int(found[2])
-    if fold_title(found[1]) not in shows or reading.season not in (None, 0, number):
+    is_beside = fold_title(found[1]) in shows
+    is_said = not is_known and bool(_FANSUB_SEQUEL.search(reading.title or "")) and reading.path.stem[0] in "[【"
+    if not (is_beside or is_said) or reading.season not in (None, 0, number):
         return reading
     if reading.kind is WorkKind.SPECIAL:
         return replace(reading, title=found[1])
@@ -75,14 +84,26 @@ def _beside_show(reading: VideoReading, folded: Mapping[str, str], episodes: Seq
         return reading
     if named := next((title for one, title in folded.items() if names_twice(own, one)), None):
         return replace(reading, title=named)
-    if reading.episodes or not reading.own_title or any(own.startswith(one) for one in folded):
+    if reading.episodes or not reading.own_title:
         return reading
+    if begun := next((title for one, title in folded.items() if own.startswith(one)), None):
+        return _named_after(reading, begun)
     if reading.path.folders and folder_kind(reading.path.folders[-1]) is FolderKind.SPECIALS:
         # `Koji/Specials/New Year Special`: what it is called, and not another show.
         above = reading.path.folders[:-1]
         shows = {one.title for one in episodes if one.path.folders[: len(above)] == above}
-        return replace(reading, title=shows.pop(), label=reading.path.stem) if len(shows) == 1 else reading
+        label = reading.label if _COUNTED_LABEL.fullmatch(reading.label or "") else reading.path.stem
+        return replace(reading, title=shows.pop(), label=label) if len(shows) == 1 else reading
     return reading
+
+
+def _named_after(reading: VideoReading, show: str) -> VideoReading:
+    """`Koji Series 2 Christmas Special` beside the episodes of `Koji`."""
+    title, label = reading.title or "", reading.label or ""
+    said = (
+        _SEASON_WORDS.sub("", title[len(show) :]).strip(" -._") if title.casefold().startswith(show.casefold()) else ""
+    )
+    return replace(reading, title=show, label=f"{said} {label}") if said and label.isalpha() else reading
 
 
 def names_twice(name: str, show: str) -> bool:

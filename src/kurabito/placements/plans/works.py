@@ -115,7 +115,7 @@ class _Unnumbered:
         if self.context.shows and not self.context.shows[0].is_film:
             return self._only_episode(reading)
         film = replace(reading, kind=WorkKind.FILM, episodes=())
-        if not reading.dated and self._stands_alone(reading):
+        if not (reading.dated or reading.sectioned) and self._stands_alone(reading):
             return film
         work = Work(kind=WorkKind.FILM, title=reading.title, year=reading.year)
         return WorkReading(None, because(PlanReason.NO_NUMBER), (work,))
@@ -158,9 +158,18 @@ class _Unnumbered:
         if self._titles[own] > 1:
             # Several files of one film: which one is for a person to say, but a film it is.
             return reading.part is not None or (own not in self._told and reading.year is not None)
-        if (reading.year is not None and reading.own_title) or self._has_own_folder(reading, own):
+        if (reading.own_year is not None and reading.own_title) or self._has_own_folder(reading, own):
             return True
+        if self._is_part_of_folder(reading, own):
+            return False
         return not any(own.startswith(title) or title.startswith(own) for title in self._numbered)
+
+    def _is_part_of_folder(self, reading: VideoReading, own: str) -> bool:
+        """Whether the folder is one work, by its year, and has other videos beside this one: a day of a race, a pilot."""
+        above = read_folder(reading.path.folders[-1]) if reading.path.folders else None
+        if above is None or above.year is None or self._in_folder[reading.path.folders] == 1:
+            return False
+        return fold_title(above.title or "") != own
 
     def _has_own_folder(self, reading: VideoReading, own: str) -> bool:
         """Whether it is the only video of a folder that is called as it is."""

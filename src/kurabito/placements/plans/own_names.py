@@ -1,0 +1,57 @@
+"""What the name of a file says before its folders are looked at: a release's title, with the habits of files read right."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from kurabito.placements.plans.paths import SplitPath
+from kurabito.titles import ReleaseKind, ReleaseTitle, parse_title
+
+SPECIAL_WORD: Final = re.compile(
+    r"(?<![A-Za-z])(OVA|OAD|OAV|ONA|SPs?|Specials?|Omake|Extra|Picture Drama|Mini(?: ?Anime)?|特别篇|特別篇|番外篇?|总集篇|總集篇|総集編)(?![a-z])"
+    r"[ _.#-]{0,3}(?:Vol\.? ?|Ep?\.? ?)?(\d{1,3}(?![\dA-Za-z]))?",
+    re.I,
+)
+"""The words for a special, and the number behind one."""
+# As Russian and Chinese releases count seasons.
+_TV_SEASON: Final = re.compile(r"(?<=[^\s])\s?\[TV[ -]?([1-9])\]|(?<=\w )TV-([1-9])(?=\s*(?:[\[(-]|$))", re.I)
+_ISSUE: Final = re.compile(r"第(\d{1,4})期")
+_SITE: Final = re.compile(r"AnimePahe[_ ]", re.I)
+_TV_ENDING: Final = re.compile(r"[ _.]+TV-[1-9]$", re.I)
+_SCRAMBLED: Final = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]{16,}")
+_LEADING_GROUP: Final = re.compile(r"^\s*\[[^\]]*\]")
+_NEAR: Final = 6
+_MOST_SPECIALS: Final = 100
+
+
+def read_own_name(path: SplitPath) -> ReleaseTitle:
+    """What the name says. Nothing, where it is scrambled."""
+    if _SCRAMBLED.fullmatch(path.stem):
+        return ReleaseTitle()
+    told = parse_title(_SITE.sub("", path.name))
+    if counted := _ISSUE.fullmatch(path.stem):
+        # The word counts seasons of anime, and the shows of a variety programme.
+        return replace(told, season=None, seasons=(), episodes=(int(counted[1]),))
+    return _with_season_of_television(_without_far_number(told, path.stem), path.stem)
+
+
+def _with_season_of_television(told: ReleaseTitle, stem: str) -> ReleaseTitle:
+    """`Koji [TV2]`, `Koji TV-2`: its second season."""
+    found = _TV_SEASON.search(stem) if told.season is None else None
+    if found is None:
+        return told
+    season = int(found[1] or found[2])
+    return replace(told, season=season, seasons=(season,), title=_TV_ENDING.sub("", told.title) if told.title else None)
+
+
+def _without_far_number(told: ReleaseTitle, stem: str) -> ReleaseTitle:
+    """`Koji 100 - Rice Special`: a number that does not stand beside the word is part of the title."""
+    found = SPECIAL_WORD.search(stem) if told.kind in (ReleaseKind.OVA, ReleaseKind.SPECIAL) and told.episodes else None
+    if found is None or told.seasons:
+        return told
+    if f"{told.episodes[0]:g}" in stem[max(0, found.start() - _NEAR) : found.end() + 2 * _NEAR]:
+        # No series has so many specials: it is an episode, and a long one.
+        return replace(told, kind=ReleaseKind.TV) if told.episodes[0] >= _MOST_SPECIALS else told
+    return replace(told, episodes=(), title=_LEADING_GROUP.sub("", stem[: found.start()]).replace("_", " ").strip(" -"))
