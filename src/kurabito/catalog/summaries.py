@@ -30,6 +30,7 @@ _EPISODE_FILE: Final = ColumnList(
 SQL: Final = Queries(
     "kurabito.catalog", "summaries.sql", shown_state=SHOWN_STATE, decision=_DECISION, episode_file=_EPISODE_FILE
 )
+_HAD: Final = (EpisodeState.HAVE, EpisodeState.DOWNLOADED)
 _LOOKED_AT: Final = 200
 """Files of a folder in which an episode is looked for: one that has none of a show is not read to its end."""
 
@@ -96,6 +97,23 @@ class RecordUses:
 
     series_ids: tuple[int, ...]
     match_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShowExtent:
+    """How much of a show is there."""
+
+    had: int
+    aired: int
+    """What could be there: all but what is not shown yet, or not wanted."""
+    under_way: int
+
+    @classmethod
+    def of(cls, counted: Mapping[EpisodeState, int]) -> ShowExtent:
+        known = sum(counted.values())
+        had = sum(counted.get(state, 0) for state in _HAD)
+        absent = counted.get(EpisodeState.UNAIRED, 0) + counted.get(EpisodeState.UNWANTED, 0)
+        return cls(had, known - absent, counted.get(EpisodeState.DOWNLOADING, 0))
 
 
 class CatalogSummaries:

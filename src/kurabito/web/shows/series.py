@@ -17,7 +17,7 @@ from kurabito.catalog.identity.evidence import SPEAK_AGAINST
 from kurabito.catalog.links import Link
 from kurabito.catalog.series import Series, SeriesEpisode
 from kurabito.catalog.states import EpisodeState, SeriesState, SeriesWish
-from kurabito.catalog.summaries import CatalogSummaries, EpisodeFile
+from kurabito.catalog.summaries import CatalogSummaries, EpisodeFile, ShowExtent
 from kurabito.downloads.conflicts import Conflicts
 from kurabito.downloads.health.progress import DownloadProgressState
 from kurabito.downloads.summaries import DownloadSummaries
@@ -36,7 +36,6 @@ from kurabito.web.pages import Pages
 from kurabito.web.shows.record import ids_of
 from kurabito.web.shows.series_form import SeriesForm
 from kurabito.web.shows.titles import shown_shows
-from kurabito.web.shows.wall import ShowExtent
 
 _EPISODES: Final = 2_000
 _LINKS: Final = 200

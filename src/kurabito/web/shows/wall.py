@@ -6,7 +6,6 @@ Several shows can be chosen on it and edited together: what is downloaded of the
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,8 +17,8 @@ from starlette.datastructures import QueryParams
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.series import SeriesFilter
-from kurabito.catalog.states import EpisodeState, SeriesKind, SeriesOrder, SeriesShelf, SeriesState, SeriesWish
-from kurabito.catalog.summaries import CatalogSummaries
+from kurabito.catalog.states import SeriesKind, SeriesOrder, SeriesShelf, SeriesState, SeriesWish
+from kurabito.catalog.summaries import CatalogSummaries, ShowExtent
 from kurabito.downloads.edits.model import SeriesEdit, StoredEdit
 from kurabito.downloads.edits.service import SeriesEdits
 from kurabito.downloads.errors import SeriesEditNotFound
@@ -30,6 +29,7 @@ from kurabito.site.routing import Router
 from kurabito.web.forms import Form, id_of, one_of
 from kurabito.web.pages import Pages
 from kurabito.web.shows.titles import shown_shows
+from kurabito.web.tone import Tone
 
 _POSTERS: Final = 60
 _QUESTIONS: Final = 50
@@ -40,7 +40,6 @@ _YES_OR_NO: Final = {"yes": True, "no": False}
 _EDITED: Final = "edited"
 _ANY: Final = "any"
 """A choice that leaves it to the default."""
-_HAD: Final = (EpisodeState.HAVE, EpisodeState.DOWNLOADED)
 
 
 class WallView(StrEnum):
@@ -120,30 +119,6 @@ class WallFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class ShowExtent:
-    """How much of a show is there."""
-
-    had: int
-    aired: int
-    """What could be there: all but what is not shown yet, or not wanted."""
-    under_way: int
-
-    @classmethod
-    def of(cls, counted: Mapping[EpisodeState, int]) -> ShowExtent:
-        known = sum(counted.values())
-        had = sum(counted.get(state, 0) for state in _HAD)
-        absent = counted.get(EpisodeState.UNAIRED, 0) + counted.get(EpisodeState.UNWANTED, 0)
-        return cls(had, known - absent, counted.get(EpisodeState.DOWNLOADING, 0))
-
-    @property
-    def tone(self) -> str:
-        """What the bar below a poster means."""
-        if self.under_way:
-            return "active"
-        return "good" if self.had >= self.aired else "warning"
-
-
-@dataclass(frozen=True, slots=True)
 class WallParts:
     """What the wall asks, beside the catalog."""
 
@@ -182,7 +157,8 @@ def router(pages: Pages, catalog: Catalog, parts: WallParts) -> Router:
             next_cursor=page.next_cursor,
             questions=asked_about,
             progress=counted,
-            extents={one: ShowExtent.of(counted.get(one, Counter())) for one in counted},
+            extents={one: ShowExtent.of(states) for one, states in counted.items()},
+            tone_of_extent=_tone,
             asked=asked,
             filters=request.query_params,
             views=tuple(WallView),
@@ -229,8 +205,15 @@ def _edit_routes(routes: Router, pages: Pages, edits: SeriesEdits) -> None:
         return back(sent, id_of(edit_id))
 
 
+def _tone(extent: ShowExtent) -> Tone:
+    """What the bar below a poster means."""
+    if extent.under_way:
+        return Tone.ACTIVE
+    return Tone.GOOD if extent.had >= extent.aired else Tone.WARNING
+
+
 def _chosen(sent: Form) -> SeriesEdit:
-    """What the form says; a field of which nothing is chosen leaves the shows as they are."""
+    """What the form says; a field that nothing is chosen in leaves the shows as they are."""
     chosen = SeriesEdit()
     if wanted := sent.value("wanted"):
         chosen["wanted"] = one_of(SeriesWish, "wanted", wanted)
