@@ -21,7 +21,7 @@ from kurabito.reasons import InputReason, Reason
 from kurabito.settings.problems import SettingReason
 from kurabito.settings.verdicts import VerdictReason
 
-_SECTIONS: Final[Mapping[type[StrEnum], str]] = {
+SECTIONS: Final[Mapping[type[StrEnum], str]] = {
     FilterReason: "filter_reason",
     DoubtReason: "doubt_reason",
     DownloadReason: "download_reason",
@@ -46,4 +46,4 @@ def key_of(reason: Reason[Any]) -> str:
         return f"attempt.{reason.facts['outcome']}"
     if reason.code is DownloadReason.TRANSFER:
         return f"transfer.{reason.facts['detail']}"
-    return f"{_SECTIONS[type(reason.code)]}.{reason.code}"
+    return f"{SECTIONS[type(reason.code)]}.{reason.code}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -57,7 +58,7 @@ from kurabito.web.following.rule_form import ASKED, RARELY_ASKED
 from kurabito.web.languages import Forms, catalogues, choose
 from kurabito.web.navigation import NAVIGATION
 from kurabito.web.preferences import THEMES
-from kurabito.web.reasons import key_of
+from kurabito.web.reasons import SECTIONS, key_of
 from kurabito.web.shows.wall import WallView
 from kurabito.web.words import Words
 
@@ -277,6 +278,32 @@ def test_every_message_that_a_template_names_exists() -> None:
     named = set(re.findall(r"""say\(["']([\w.]+)["'][,)]""", text))
     assert len(named) > 50
     assert named <= set(catalogues()["en"].messages)
+
+
+def unsaid(messages: Iterable[str], program: str) -> set[str]:
+    """The messages that no part of the program names, as a whole or by how they begin.
+
+    Reasons have a section for each of their types, and the navigation one message in the section of each page.
+    """
+    words = set(re.findall(r"""["'`]([\w.]+)["'`%{$]""", program))
+    heads = tuple(word for word in words if word.endswith(("_", ".")) and "." in word)
+    sections = tuple(f"{section}." for section in SECTIONS.values())
+    return {key for key in messages if key not in words and not key.startswith((*heads, *sections))}
+
+
+def test_every_message_is_named_by_the_program() -> None:
+    package = Path(kurabito.web.__file__).parents[1]
+    program = "".join(
+        path.read_text(encoding="utf-8") for kind in ("py", "html", "js") for path in package.rglob(f"*.{kind}")
+    )
+    navigation = {f"{entry.name}.nav" for entry in NAVIGATION}
+    assert unsaid(catalogues()["en"].messages, program) - navigation == set()
+
+
+def test_a_message_that_nothing_names_is_seen() -> None:
+    program = """say("home.title") say("weekday.long_%s" % day) say("trouble." ~ code) f"plan.keep_{rule}" """
+    named = ["home.title", "weekday.long_1", "trouble.wal_busy", "plan.keep_oldest"]
+    assert unsaid([*named, "home.lead", "plan.make"], program) == {"home.lead", "plan.make"}
 
 
 @pytest.mark.parametrize(

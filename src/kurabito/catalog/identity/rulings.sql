@@ -12,6 +12,3 @@ FROM {given};
 
 -- name: forget
 DELETE FROM identity_rulings WHERE correction_id = :correction_id;
-
--- name: redirect
-UPDATE identity_rulings SET series_id = :into WHERE series_id = :id RETURNING id;

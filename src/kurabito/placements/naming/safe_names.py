@@ -8,10 +8,9 @@ from functools import lru_cache
 from typing import Final
 
 LONGEST_NAME: Final = 255
-"""Bytes in UTF-8. NTFS counts other units, of which a text never has more."""
+"""Bytes in UTF-8. NTFS counts other units, and a text never has more of those."""
 LONGEST_STEM: Final = 200
 """What lies beside a video has its name and more behind it: `.简体.zh.forced.ass`, `-thumb.jpg`."""
-LONGEST_EXTENSION: Final = 24
 NAMELESS: Final = "_"
 
 _COLON: Final = re.compile(r"\s*:(?=\s)")

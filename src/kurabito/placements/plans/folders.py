@@ -70,7 +70,6 @@ class FolderFacts:
     kind: FolderKind
     title: str | None = None
     season: int | None = None
-    several_seasons: bool = False
     year: int | None = None
     group: str | None = None
     resolution: int | None = None
@@ -113,7 +112,6 @@ def read_folder(name: str) -> FolderFacts:
         kind,
         title,
         told.season if len(told.seasons) == 1 else None,
-        len(told.seasons) > 1,
         told.year,
         told.group,
         told.resolution,
