@@ -23,6 +23,7 @@ from tests.support.waiting import PATIENCE
 
 from kurabito.runtime import open_queue
 from kurabito.runtime.states import MOVES, TERMINAL, TaskState
+from kurabito.web.languages import catalogues
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -30,6 +31,8 @@ PAGES = sorted(
 )
 RUN = [ROOT / "README.md", *sorted(ROOT.glob("docs/tutorial/*.md")), *sorted(ROOT.glob("docs/how-to/*.md"))]
 POSTGRES = "postgresql://me@localhost/shop"
+OF_OTHERS = {"Kurabito", "Copy Torznab Feed", "Dashboard", "Services", "Control", "Versions"}
+"""What documents have in italics of other programs, and of other documents."""
 
 _BLOCK = re.compile(r"^```(\w+) ?(.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _ANY_BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
@@ -221,6 +224,31 @@ def anchors(page: Path) -> set[str]:
     """The anchors that GitHub gives to a page's headings."""
     headings = re.findall(r"^#+ (.*)$", _ANY_BLOCK.sub("", page.read_text()), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def texts_of_pages() -> set[str]:
+    """What the pages say in English, with `…` for what varies."""
+    return {
+        re.sub(r"\{[^}]*\}", "…", text) for forms in catalogues()["en"].messages.values() for text in forms.values()
+    }
+
+
+def unknown_texts(page: str, texts: set[str]) -> list[str]:
+    """What a document has in italics, as if a page said it, and no page begins so."""
+    told = re.findall(r"(?<![*\w`])\*([A-Z][^*]{1,80})\*(?!\*)", _ANY_BLOCK.sub("", page))
+    said = [part.rstrip("….:") for one in told for part in re.sub(r"\s+", " ", one).split(" → ")]
+    return [part for part in said if part not in OF_OTHERS and not any(text.startswith(part) for text in texts)]
+
+
+@pytest.mark.parametrize("page", RUN, ids=name_of)
+def test_what_a_page_is_said_to_show_is_shown(page: Path) -> None:
+    assert unknown_texts(page.read_text(encoding="utf-8"), texts_of_pages()) == []
+
+
+def test_a_text_that_no_page_shows_is_seen() -> None:
+    texts = {"Send test message", "The downloader … does not respond."}
+    page = "Press *Send test message*, or *Send it*; *The downloader … does not respond*, **Kept**."
+    assert unknown_texts(page, texts) == ["Send it"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
