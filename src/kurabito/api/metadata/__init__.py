@@ -7,4 +7,5 @@ records.py  metadata records: look at them, find them, change them, have them fi
 search.py   search for a title wherever it is known, and choose it for folders or a series
 sources.py  `GET /api/v1/metadata/sources`: how the services and the index are that metadata comes from
 stories.py  what is told of a record beside its poster and its ids: episodes, summaries, a backdrop, its end
+titles.py   a show or a film as lists of them name it
 """

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Literal, Self
 from uuid import UUID
 
 from fastapi import Path, Query
 from pydantic import BaseModel, Field
 
 from kurabito.api.bodies import WHOLE, StrictBody
+from kurabito.api.metadata.titles import KnownTitleAnswer
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchedBy, MatchReason, MatchState
 from kurabito.catalog.matching.service import Matches
 from kurabito.catalog.states import SeriesKind
-from kurabito.metadata.records import RecordKind, TmdbKind
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 from kurabito.site.routing import Router
@@ -42,33 +42,17 @@ class NoChoice(StrictBody):
     none: Literal[True]
 
 
-class MatchCandidateAnswer(BaseModel):
+class MatchCandidateAnswer(KnownTitleAnswer):
     """What a folder may be about."""
 
     key: str = Field(description="give it as `choice`")
-    metadata_id: int | None = Field(description="its record; null while it has none")
-    kind: RecordKind
-    title_japanese: str | None
-    title_chinese: str | None
-    title_english: str | None
-    year: int | None
-    season: int | None
-    poster_url: str | None
-    bgm_id: int | None
-    tmdb_id: int | None
-    tmdb_kind: TmdbKind | None
     tmdb_season: int | None
     reasons: list[MatchReason] = Field(description="what speaks for it, and what against")
 
     @classmethod
     def of(cls, candidate: MatchCandidate) -> Self:
-        details = {name: getattr(candidate.details, name) for name in _FROM_DETAILS}
+        details = cls.named_in(candidate.details)
         return cls(key=candidate.key, metadata_id=candidate.metadata_id, reasons=list(candidate.reasons), **details)
-
-
-_FROM_DETAILS: Final = tuple(
-    name for name in MatchCandidateAnswer.model_fields if name not in ("key", "metadata_id", "reasons")
-)
 
 
 class ReadingAnswer(BaseModel):

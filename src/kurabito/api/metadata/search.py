@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Self
+from typing import Annotated, Self
 
 from fastapi import Path, Query
 from pydantic import BaseModel, Field
 
 from kurabito.api.bodies import WHOLE, ShortText, StrictBody
 from kurabito.api.metadata.matches import MatchAnswer
+from kurabito.api.metadata.titles import KnownTitleAnswer
 from kurabito.catalog.matching.service import Matches
-from kurabito.metadata.records import RecordKind, TmdbKind
 from kurabito.metadata.search import FoundTitle, MetadataSearch, SearchSource
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
@@ -22,32 +22,16 @@ Key = Annotated[
 MatchIds = Annotated[list[Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]], Field(min_length=1, max_length=200)]
 
 
-class FoundTitleAnswer(BaseModel):
+class FoundTitleAnswer(KnownTitleAnswer):
     """A show or a film that was found."""
 
     key: str = Field(description="give it as `key` to choose it")
     source: SearchSource
-    metadata_id: int | None = Field(description="its record; null while it has none")
-    kind: RecordKind
-    title_japanese: str | None
-    title_chinese: str | None
-    title_english: str | None
-    year: int | None
-    season: int | None
-    poster_url: str | None
-    bgm_id: int | None
-    tmdb_id: int | None
-    tmdb_kind: TmdbKind | None
 
     @classmethod
     def of(cls, title: FoundTitle) -> Self:
-        details = {name: getattr(title.details, name) for name in _FROM_DETAILS}
+        details = cls.named_in(title.details)
         return cls(key=title.key, source=title.source, metadata_id=title.metadata_id, **details)
-
-
-_FROM_DETAILS: Final = tuple(
-    name for name in FoundTitleAnswer.model_fields if name not in ("key", "source", "metadata_id")
-)
 
 
 class FailedSource(BaseModel):

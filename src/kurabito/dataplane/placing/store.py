@@ -7,21 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from kurabito.dataplane.files.columns import file_columns
 from kurabito.dataplane.files.walk import signed
 from kurabito.dataplane.removal.file_refs import FileStamp
 from kurabito.db import Connection, Queries
-from kurabito.db.rows import Column
 from kurabito.protocol.enums import HashAlgorithm, HashPolicy
 
 _SQL: Final = Queries("kurabito.dataplane.placing", "store.sql")
-_COLUMNS: Final = (
-    ("relative_path", "text"),
-    ("size_bytes", "bigint"),
-    ("mtime_ns", "bigint"),
-    ("inode", "bigint"),
-    ("device", "bigint"),
-    ("needs_hash", "integer"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +95,7 @@ def enter_many(conn: Connection, library: TargetLibrary, files: Mapping[str, Fil
         (path, seen.size, seen.mtime_ns, signed(seen.inode), signed(seen.device), int(is_hashed and seen.size > 0))
         for path, seen in new
     ]
-    columns = zip(_COLUMNS, zip(*rows, strict=True), strict=True)
-    listing = [Column(name, kind, values) for (name, kind), values in columns]
-    conn.run_rows(_SQL.enter_many, listing, {"library_id": library.id})
+    conn.run_rows(_SQL.enter_many, file_columns(zip(*rows, strict=True)), {"library_id": library.id})
 
 
 def rename(conn: Connection, library_id: int, source: str, path: str) -> bool:

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import cast
 
+from kurabito.dataplane.files.columns import file_columns
 from kurabito.dataplane.files.walk import Entry, path_of
 from kurabito.dataplane.scan.chunks import Columns
 from kurabito.dataplane.scan.comebacks import Comeback
 from kurabito.dataplane.scan.queries import SQL
 from kurabito.db import Connection
 from kurabito.db.rows import Column
-
-_COLUMNS: Final = (
-    ("relative_path", "text"),
-    ("size_bytes", "bigint"),
-    ("mtime_ns", "bigint"),
-    ("inode", "bigint"),
-    ("device", "bigint"),
-    ("needs_hash", "integer"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,5 +93,4 @@ def _change(conn: Connection, library: int, files: Columns, to_hash: set[int]) -
 
 def _stored(files: Columns, to_hash: set[int]) -> list[Column]:
     """The columns that are stored."""
-    columns = (*files, [1 if size in to_hash else 0 for size in files.sizes])
-    return [Column(name, kind, values) for (name, kind), values in zip(_COLUMNS, columns, strict=True)]
+    return file_columns((*files, [1 if size in to_hash else 0 for size in files.sizes]))
