@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from kurabito.placements.naming.sidecars import TrackTag, language_of, read_tag
 from kurabito.placements.plans.model import FileClass, PlannedFile
 from kurabito.placements.plans.paths import SplitPath
-from kurabito.placements.plans.reading import VideoReading, read_video
-from kurabito.titles import Episode
+from kurabito.placements.plans.reading import SeasonFrom, VideoReading, read_video
+from kurabito.titles import Episode, fold_title
 
 _LAST_WORD: Final = re.compile(r"[ ._\-]*[\[(【]?([^\s.\[\]()【】]+?)[\])】]?$")
 _GOES_ON: Final = re.compile(r"[^A-Za-z0-9]|$")
@@ -36,7 +36,7 @@ class Track:
 class TrackFinder:
     """Finds the video of a track among those of one list."""
 
-    def __init__(self, videos: Sequence[PlannedFile], readings: Iterable[VideoReading]) -> None:
+    def __init__(self, videos: Sequence[PlannedFile], readings: Sequence[VideoReading]) -> None:
         self._by_stem: dict[str, list[str]] = defaultdict(list)
         self._by_episode: dict[_EpisodeKey, list[str]] = defaultdict(list)
         self._by_numbers: dict[tuple[tuple[Episode, ...], str | None], list[str]] = defaultdict(list)
@@ -51,6 +51,7 @@ class TrackFinder:
                 season, episodes, label = _key(reading)
                 self._by_episode[season, episodes, label].append(reading.path.path)
                 self._by_numbers[episodes, label].append(reading.path.path)
+        self._readings = {reading.path.path: reading for reading in readings}
         self._lengths = sorted({len(stem) for stem in self._by_stem}, reverse=True)
 
     def find(self, path: SplitPath, *, by_number: bool = True) -> Track:
@@ -60,7 +61,7 @@ class TrackFinder:
             video, rest = self._by_folder_name(path), path.stem
         if video is None and by_number:
             video, rest = self._by_number(path), _tail(path.stem)
-        if video is None and by_number and len(self._main) == 1:
+        if video is None and by_number and len(self._main) == 1 and not self._is_of_another(path, self._main[0]):
             video, rest = self._main[0], path.stem
         tag = read_tag(rest)
         return Track(
@@ -87,8 +88,16 @@ class TrackFinder:
                 return self._nearest(videos, path)
         return None
 
+    def _is_of_another(self, path: SplitPath, video: str) -> bool:
+        """Whether the name of a track says another episode of the same show: `2_English` says none."""
+        own, of_video = _read_track(path), self._readings.get(video)
+        if of_video is None or not of_video.episodes or set(own.episodes) <= set(of_video.episodes):
+            return False
+        is_named = own.own_title and fold_title(own.title or "") == fold_title(of_video.title or "")
+        return own.season_from is SeasonFrom.PAIR or is_named
+
     def _by_number(self, path: SplitPath) -> str | None:
-        reading = read_video(SplitPath(path.path, path.size, path.folders, _without_tail(path.stem), "mkv"))
+        reading = _read_track(path)
         if reading.kind is None or not (reading.episodes or reading.label):
             return None
         season, episodes, label = _key(reading)
@@ -115,6 +124,10 @@ class TrackFinder:
             if len(found) == 1:
                 return found[0]
         return None
+
+
+def _read_track(path: SplitPath) -> VideoReading:
+    return read_video(SplitPath(path.path, path.size, path.folders, _without_tail(path.stem), "mkv"))
 
 
 def _key(reading: VideoReading) -> _EpisodeKey:
