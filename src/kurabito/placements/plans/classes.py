@@ -37,7 +37,7 @@ _SURE_EXTRA: Final = re.compile(
 )
 _STRONG: Final = (
     r"PVs?|CMs?|(?:BD |DVD |Disc )?Menus?|Trailers?|Teasers?|(?:Web ?|Next |Episode )?Previews?|Promos?|TV ?Spots?"
-    r"|Music Video|予告|预告|預告|映像特典|特典映像|宣番"
+    r"|Music Video|予告[集編]?|预告[集片]?|預告[集片]?|メニュー(?:画面)?集?|映像特典|特典映像|宣番"
 )
 # Words that titles have too, and numbers of seasons: `Overlord IV`, `Love Live`.
 _WEAK: Final = (
@@ -67,6 +67,11 @@ _ADVERT: Final = re.compile(r"(?:www\.)?[A-Za-z0-9-]{3,24}\.(?:tv|com|net|org|in
 _NUMBERED: Final = re.compile(r"S\d{1,2}[ ._]?E\d|(?<!\d)\d{1,2}x\d\d|\s-\s\d{2,4}(?:v\d)?\s-\s|第\d+[话話集]", re.I)
 
 
+_SEASON_ZERO: Final = re.compile(r"S00[ ._]?E\d|(?<!\d)0x\d\d", re.I)
+# Such a folder sorts, and may have episodes in it.
+_SORTED: Final = re.compile(r"others?|misc|shorts|events?", re.I)
+
+
 class Classified(NamedTuple):
     """What a file is, and the word that says so where its ending does not."""
 
@@ -89,8 +94,8 @@ def classify(path: SplitPath) -> Classified:
     if _SAMPLE.search(path.stem) or FolderKind.SAMPLE in kinds or _ADVERT.fullmatch(path.stem):
         return Classified(FileClass.SAMPLE)
     word = extra_word(path.stem) or _making_of(path)
-    if word is None and FolderKind.EXTRAS in kinds and not _NUMBERED.search(path.stem):
-        word = path.folders[kinds.index(FolderKind.EXTRAS)]
+    if word is None and FolderKind.EXTRAS in kinds:
+        word = _extras_folder(path, kinds.index(FolderKind.EXTRAS))
     if word is not None and by_ending is FileClass.VIDEO:
         return Classified(FileClass.EXTRA, word)
     return Classified(by_ending, word)
@@ -105,6 +110,15 @@ def extra_word(stem: str) -> str | None:
     if found and not _NUMBERED.search(stem, 0, found.end()):
         return found[0].strip(" -_.[(【")
     return None
+
+
+def _extras_folder(path: SplitPath, place: int) -> str | None:
+    """The folder that makes a video an extra. One that is numbered is an episode where the folder may be its show."""
+    folder = path.folders[place]
+    if not _NUMBERED.search(path.stem):
+        return folder
+    is_show = place == 0 or fold_title(path.stem).startswith(fold_title(folder))
+    return None if is_show or _SEASON_ZERO.search(path.stem) or _SORTED.fullmatch(folder) else folder
 
 
 def _making_of(path: SplitPath) -> str | None:
