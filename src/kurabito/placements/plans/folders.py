@@ -40,7 +40,7 @@ _KINDS: Final[dict[FolderKind, str]] = {
     FolderKind.TRACKS: r"subs?|subtitles?|sub ?packs?|字幕|外挂字幕|外掛字幕|audios?|audio tracks?|ass|srt|mka|音轨|commentary",
     FolderKind.MUSIC: r"cds?|osts?|soundtracks?|music|bgm|albums?|audio cds?|drama cds?|音乐|原声|singles?|songs?|(?:特典|ドラマ|ボーナス) ?cds?|サントラ|サウンドトラック",
     FolderKind.SAMPLE: r"samples?|proof",
-    FolderKind.DISC: r"bdmv|video_ts|certificate",
+    FolderKind.DISC: r"bdmv|(?:video|audio) ts|certificate",
     FolderKind.NEUTRAL: (
         r"(?:disc|disk|disque|dvd|bd|cd|vol|volume|box|part|pt)[ ._-]?\d{1,2}|\d{3,4}[pi]|4k|uhd|hevc|x26[45]|h\.?26[45]|av1|mkv|mp4"
         r"|videos?|tv|main|episodes?|complete|batch|web-?dl|bluray|blu-ray|bdrip|bd|dvd|正片|本篇|main disc|fonts?|scans?|bk|booklets?"
@@ -50,7 +50,7 @@ _KINDS: Final[dict[FolderKind, str]] = {
 }
 _PATTERNS: Final = {kind: re.compile(pattern, re.I) for kind, pattern in _KINDS.items()}
 _SEASON: Final = re.compile(
-    r"(?:season|saison|staffel|temporada|stagione|series|s|сезон)[ ._-]{0,3}(\d{1,2})(?:[ ._-]*[\[(].*)?|第\s?(\d{1,2})\s?[季期]|(\d)(?:st|nd|rd|th) season",
+    r"(?:season|saison|staffel|temporada|stagione|series|s|сезон)[ ._-]{0,3}(\d{1,2})(?:[ ._-]*[\[(].*)?|book[ ._-]?(\d{1,2})(?:[ ._-].*)?|第\s?(\d{1,2})\s?[季期]|(\d)(?:st|nd|rd|th) season",
     re.I,
 )
 # `Season 1 - The Brewers`: what a season is called, below the folder of its show.

@@ -10,7 +10,7 @@ from kurabito.placements.plans.paths import SplitPath
 from kurabito.titles import ReleaseKind, ReleaseTitle, parse_title
 
 SPECIAL_WORD: Final = re.compile(
-    r"(?<![A-Za-z])(OVA|OAD|OAV|ONA|SPs?|Specials?|Omake|Extra|Picture Drama|Mini(?: ?Anime)?|特别篇|特別篇|番外篇?|总集篇|總集篇|総集編)(?![a-z])"
+    r"(?<![A-Za-z])(OVA|OAD|OAV|ONA|SPs?|Specials?|Omake|Extra|Picture Drama|Mini(?: ?Anime)?|特[别別][篇編编]|番外[篇編编]?|总集篇|總集篇|総集編)(?![a-z])"
     r"[ _.#-]{0,3}(?:Vol\.? ?|Ep?\.? ?)?(\d{1,3}(?![\dA-Za-z]))?",
     re.I,
 )
@@ -21,20 +21,42 @@ _ISSUE: Final = re.compile(r"第(\d{1,4})期")
 _SITE: Final = re.compile(r"AnimePahe[_ ]", re.I)
 _TV_ENDING: Final = re.compile(r"[ _.]+TV-[1-9]$", re.I)
 _SCRAMBLED: Final = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]{16,}")
+# Cameras, discs, and programs that read discs count their files, and none of these numbers is an episode.
+_NUMBERED_BY_MACHINE: Final = re.compile(
+    r"VTS_\d\d_\d|title_?\d{2,3}|(?:.*_)?t\d\d|(?:IMG|VID|MVI|MOV|DSC[FN]?|DJI|PXL|GOPR|GX|GH|GP)_?\d{4,}(?:_\d+)*",
+    re.I,
+)
+_STREAM: Final = re.compile(r"\d{5}\.m2?ts", re.I)
+_NAMELESS: Final = re.compile(r"0\d{4,}|\d{5,}|VIDEO_TS|movie|film|video|videoplayback|output|untitled", re.I)
+# `202410041900010102-Koji`, `2024年10月04日23時00分00秒-Koji`: when a recorder wrote it.
+_RECORDED_AT: Final = re.compile(
+    r"(?:19|20)\d{6}(?:\d{4,10}[ _-]+|[ _-]\d{4}(?:\d\d)?[ _-]+)|(?:19|20)\d\d年\d{1,2}月\d{1,2}日(?:\d\d?時\d\d分(?:\d\d秒)?)?[ _-]+"
+)
 _LEADING_GROUP: Final = re.compile(r"^\s*\[[^\]]*\]")
 _NEAR: Final = 6
 _MOST_SPECIALS: Final = 100
 
 
 def read_own_name(path: SplitPath) -> ReleaseTitle:
-    """What the name says. Nothing, where it is scrambled."""
-    if _SCRAMBLED.fullmatch(path.stem):
+    """What the name says. Nothing, where it is scrambled or no person gave it."""
+    if _SCRAMBLED.fullmatch(path.stem) or _NAMELESS.fullmatch(path.stem) or is_numbered_by_machine(path):
         return ReleaseTitle()
-    told = parse_title(_SITE.sub("", path.name))
+    told = parse_title(_SITE.sub("", path.name[end_of_time(path.stem) :]))
     if counted := _ISSUE.fullmatch(path.stem):
         # The word counts seasons of anime, and the shows of a variety programme.
         return replace(told, season=None, seasons=(), episodes=(int(counted[1]),))
     return _with_season_of_television(_without_far_number(told, path.stem), path.stem)
+
+
+def is_numbered_by_machine(path: SplitPath) -> bool:
+    """`IMG_0412`, `VTS_01_1`, `title_t00`, `00800.m2ts`: a number that says nothing about episodes."""
+    return bool(_NUMBERED_BY_MACHINE.fullmatch(path.stem) or _STREAM.fullmatch(path.name))
+
+
+def end_of_time(stem: str) -> int:
+    """Where the time ends that a recorder wrote before the name; 0 where there is none."""
+    found = _RECORDED_AT.match(stem)
+    return found.end() if found else 0
 
 
 def _with_season_of_television(told: ReleaseTitle, stem: str) -> ReleaseTitle:

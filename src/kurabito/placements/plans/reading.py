@@ -9,7 +9,7 @@ from typing import Final
 
 from kurabito.placements.plans.folders import FolderFacts, FolderKind, read_folder, show_title
 from kurabito.placements.plans.model import NO_RELEASE, ReleaseFacts, WorkKind
-from kurabito.placements.plans.own_names import SPECIAL_WORD, read_own_name
+from kurabito.placements.plans.own_names import SPECIAL_WORD, end_of_time, read_own_name
 from kurabito.placements.plans.paths import SplitPath
 from kurabito.titles import Episode, ReleaseKind, ReleaseTitle, TitleDoubt
 
@@ -26,7 +26,7 @@ _HALF: Final = re.compile(r"[上中下前后後](?=[\]\s_)】.-]|[篇編编巻�
 _FILM_HALF: Final = re.compile(r"[上中下前后後][篇編编巻卷]")
 # `Koji - Special - New Year`, `Koji - Picture Drama 1`: no number is needed behind such a word.
 _TITLED_SPECIAL: Final = re.compile(
-    r"\s-\s(?:Special|OVA|OAD|Omake|Picture Drama|Recap)(?=\s-\s|\s*[\[(]|\s\d{1,2}(?!\d)|$)|\s(?:総集編|总集篇|總集篇)$",
+    r"\s-\s(?:Special|OVA|OAD|Omake|Picture Drama|Recap)(?=\s-\s|\s*[\[(]|\s\d{1,2}(?!\d)|$)|\s(?:総集編|总集篇|總集篇)$|^(?:番外|特[別别])[篇編编]",
     re.I,
 )
 _WRITTEN_DAY: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?!\d)")
@@ -86,6 +86,8 @@ class VideoReading:
     own_year: int | None = None
     only_folder: bool = False
     """It lies among specials, and nothing in its own name says which one it is."""
+    special_of: int | None = None
+    """The season that a special's name or folder says. Beside the others of its list, only where it tells two apart."""
     counted: bool = False
     """Only the other names of its folder tell its number."""
     undivided: int | None = None
@@ -95,23 +97,26 @@ class VideoReading:
 def read_video(path: SplitPath) -> VideoReading:
     """What the name and the folders of a video say."""
     told = read_own_name(path)
+    recorded = end_of_time(path.stem)
+    stem = path.stem[recorded:]
     above = [read_folder(folder) for folder in reversed(path.folders)]
     release = next((folder for folder in above if folder.kind is not FolderKind.NEUTRAL), None)
-    if release and release.group and release.source and _SHORT_NAME.fullmatch(path.stem):
+    if release and release.group and release.source and _SHORT_NAME.fullmatch(stem):
         # `grp-show.s01e02` in the folder of its release, which has the name in full.
         told = replace(told, title=release.title, year=release.year, group=release.group)
-    episodes = _as_folder_counts(told.episodes or _number_alone(path.stem), above)
-    season, source, folder = _season(told, path.stem, above)
-    title, own = _title(told, path.stem, above, episodes)
-    kind, label = _kind(told, path.stem, above, season, episodes)
+    episodes = _as_folder_counts(told.episodes or _number_alone(stem), above)
+    season, source, folder = _season(told, stem, above)
+    title, own = _title(told, stem, above, episodes)
+    kind, label = _kind(told, stem, above, season, episodes)
+    special_of = season if kind is WorkKind.SPECIAL else None
     if kind is WorkKind.SPECIAL:
         season = 0
         if title and own and (cut := _TITLED_SPECIAL.search(title)):
             title = title[: cut.start()]
         title = _SPECIAL_ENDING.sub("", title).strip() or title if title else None
-    film = _film_number(path.stem) if kind is WorkKind.FILM else None
+    film = _film_number(stem) if kind is WorkKind.FILM else None
     if kind is WorkKind.FILM and title and own:
-        title = _film_title(title, path.stem, counted=film is not None)
+        title = _film_title(title, stem, counted=film is not None)
     return VideoReading(
         path=path,
         kind=kind,
@@ -122,13 +127,14 @@ def read_video(path: SplitPath) -> VideoReading:
         other_season=_other_season(told, above, source) if kind is WorkKind.EPISODE else None,
         episodes=() if kind is WorkKind.FILM else episodes,
         label=label,
+        special_of=special_of,
         year=told.year or next((one.year for one in above if one.year), None),
-        part=_part(path.stem, kind, title),
+        part=_part(stem, kind, title),
         film_number=film,
         release=_release(told, above),
         own_title=own,
         said_film=told.kind is ReleaseKind.MOVIE,
-        dated=not episodes and (told.date is not None or _WRITTEN_DAY.search(path.stem) is not None),
+        dated=not episodes and (told.date is not None or recorded > 0 or _WRITTEN_DAY.search(stem) is not None),
         words=told.title,
         own_year=told.year,
         undivided=_undivided(told),
@@ -199,9 +205,12 @@ def _title(
         own = None
     if own is not None and _ONLY_NUMBER.fullmatch(own) and (first or _ONLY_NUMBER.fullmatch(stem.strip())):
         own = own if own != stem.strip() and told.episodes else None
-    if own is not None and read_folder(own).kind not in (FolderKind.SPECIALS, FolderKind.EXTRAS):
+    is_name = own is not None and not re.match("(?:番外|特[別别])[篇編编]", own)
+    if own is not None and is_name and read_folder(own).kind not in (FolderKind.SPECIALS, FolderKind.EXTRAS):
         return own, True
-    return show_title(above), False
+    by_folder = show_title(above)
+    # A show may be called `Extras`.
+    return (own, True) if by_folder is None and own and _PAIR.search(stem) else (by_folder, False)
 
 
 def _begins_with_name(own: str, first: re.Match[str], episodes: tuple[Episode, ...]) -> bool:

@@ -10,10 +10,13 @@ from typing import Final
 
 from kurabito.placements.plans.folders import read_folder, show_title
 from kurabito.placements.plans.model import WorkKind
+from kurabito.placements.plans.own_names import is_numbered_by_machine
 from kurabito.placements.plans.reading import SeasonFrom, VideoReading
 from kurabito.titles import fold_title, parse_title
 
 _CHECKSUM: Final = re.compile(r"[\[( ][0-9A-Fa-f]{8}[\])]?")
+# The last episode may say that it is the last.
+_ENDS: Final = re.compile(r"[ _.-]+[\[(]?(?:END|FIN|Final|完|終)[\])]?(?=[ _.\[(-]|$)", re.I)
 _DIGITS: Final = re.compile(r"\d+")
 _COUNTED: Final = re.compile(r"[ ._-]+(?:Part|Pt|Chapter|Episode|Ep|E|No|Vol)[ ._#-]*$", re.I)
 # The number before the name of an episode: `1. Rice`, `2 - Water`, `3 Yeast`.
@@ -42,7 +45,7 @@ def read_together(readings: Sequence[VideoReading]) -> list[VideoReading]:
     for places in by_folder.values():
         if len(places) >= _FEWEST:
             alike = _by_year([found[place] for place in places])
-            together = _in_hundreds(_collected(_counted(_led(_in_pairs(_in_parts(alike))))))
+            together = _in_hundreds(_collected(_counted(_led(_in_pairs(_in_parts(_in_hundred_of_folder(alike)))))))
             for place, reading in zip(places, together, strict=True):
                 found[place] = reading
     return _in_sections(found)
@@ -55,7 +58,7 @@ def _counted(readings: list[VideoReading]) -> list[VideoReading]:
     for place, reading in enumerate(readings):
         plain = _CHECKSUM.sub("", reading.path.stem)
         numbers.append(_DIGITS.findall(plain))
-        by_shape[_DIGITS.sub("#", plain)].append(place)
+        by_shape[_DIGITS.sub("#", _ENDS.sub("", plain))].append(place)
     found = list(readings)
     for places in by_shape.values():
         group = [readings[place] for place in places]
@@ -159,6 +162,33 @@ def _lies_in_section(reading: VideoReading) -> bool:
     return bool(above and _SECTION.match(folder)) and not reading.own_title and reading.season is None
 
 
+def _in_hundred_of_folder(readings: list[VideoReading]) -> list[VideoReading]:
+    """`Koji Season 4/koji.401.rice`: each number is the season of the folder and an episode, from the first on."""
+    seasons = {reading.season if reading.season_from is SeasonFrom.FOLDER else None for reading in readings}
+    season = seasons.pop() if len(seasons) == 1 else None
+    if not season:
+        return readings
+    pattern = re.compile(rf"(?<![A-Za-z0-9]){season}(\d\d)(?![A-Za-z0-9])")
+    found = [list(pattern.finditer(reading.path.stem)) for reading in readings]
+    numbers = [int(one[0][1]) for one in found if len(one) == 1]
+    if len(set(numbers)) < len(readings) or 1 not in numbers or not all(0 < one <= _LONGEST_SEASON for one in numbers):
+        return readings
+    if any(reading.episodes not in ((), (season * 100 + one,)) for reading, one in zip(readings, numbers, strict=True)):
+        return readings
+    return [
+        replace(reading, kind=WorkKind.EPISODE, episodes=(number,), title=_title_before(reading, at[0].start()))
+        for reading, number, at in zip(readings, numbers, found, strict=True)
+    ]
+
+
+def _title_before(reading: VideoReading, at: int) -> str | None:
+    """The title that stands before a number of the name, else that of the folders."""
+    written = reading.path.stem[:at].rstrip(" -_.[(#")
+    return (parse_title(written).title if written else None) or show_title(
+        map(read_folder, reversed(reading.path.folders))
+    )
+
+
 def _in_hundreds(readings: list[VideoReading]) -> list[VideoReading]:
     """`Koji - 122`, `Koji - 201`: each hundred begins with 01 and ends early, so that it is a season."""
     by_show: dict[str, list[int]] = defaultdict(list)
@@ -215,6 +245,8 @@ def _by_year(readings: list[VideoReading]) -> list[VideoReading]:
 def _needs_numbers(group: Sequence[VideoReading]) -> bool:
     # The days on which they were shown differ in one number too.
     if any(reading.kind not in (None, WorkKind.EPISODE) or reading.dated for reading in group):
+        return False
+    if any(is_numbered_by_machine(reading.path) for reading in group):
         return False
     return any(reading.kind is None for reading in group) or len({reading.episodes for reading in group}) == 1
 

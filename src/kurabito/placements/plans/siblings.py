@@ -19,6 +19,11 @@ _SEASON_WORDS: Final = re.compile(r"(?:Series|Season) \d{1,2}(?!\d)", re.I)
 # As fansub groups write the season of an anime: not `Koji Part 2`, `Koji 1 2` or `Koji 9`.
 _FANSUB_SEQUEL: Final = re.compile(r"(?<!part)(?<!vol)(?<!vol\.)(?<!cour) (?:II|III|IV|(?<![\d] )[23])$", re.I)
 _COUNTED_LABEL: Final = re.compile(r"[A-Za-z]+ \d+")
+# What groups call the short specials of a show, where each has a number.
+_SPECIAL_NAME: Final = re.compile(
+    r"[ _.:-]+(Omake|Picture Drama|Mini[ -]?(?:Anime|Theater|Theatre|Drama|Movie)|Short Anime|(?:Special|Extra|Bonus)(?: Episode)?|Recap)s?$",
+    re.I,
+)
 _FILM_WORD: Final = re.compile(r"剧场版|劇場版|The Movie(?![A-Za-z])", re.I)
 
 
@@ -28,7 +33,8 @@ def read_beside(readings: Sequence[VideoReading], *, is_known: bool) -> list[Vid
     Of shows that are known, the record says which season a sequel is: it may have one that is called `Koji II`.
     """
     shows = {fold_title(one.title) for one in readings if one.kind is WorkKind.EPISODE and one.title}
-    sequels = [_as_season(one, shows, is_known=is_known) for one in readings]
+    sequels = [_as_season(_as_special(one, shows), shows, is_known=is_known) for one in readings]
+    sequels = _without_common_seasons(sequels)
     episodes = [one for one in sequels if one.kind is WorkKind.EPISODE and one.title]
     if not episodes:
         return sequels
@@ -47,9 +53,37 @@ def _as_season(reading: VideoReading, shows: Collection[str], *, is_known: bool)
     if not (is_beside or is_said) or reading.season not in (None, 0, number):
         return reading
     if reading.kind is WorkKind.SPECIAL:
-        return replace(reading, title=found[1])
+        return replace(reading, title=found[1], special_of=number)
     source = SeasonFrom.NAME if reading.season is None else reading.season_from
     return replace(reading, title=found[1], season=number, season_from=source)
+
+
+def _as_special(reading: VideoReading, shows: Collection[str]) -> VideoReading:
+    """`Koji - Omake 03` is a special beside the episodes of `Koji`. Alone it may be a show."""
+    found = _SPECIAL_NAME.search(reading.title or "") if reading.kind is WorkKind.EPISODE else None
+    if found is None or len(reading.episodes) != 1 or reading.season_from is SeasonFrom.PAIR:
+        return reading
+    show = (reading.title or "")[: found.start()]
+    if fold_title(show) not in shows:
+        return reading
+    label = f"{found[1]} {reading.episodes[0]:g}"
+    return replace(
+        reading, kind=WorkKind.SPECIAL, title=show, label=label, season=0, special_of=reading.season, other_season=None
+    )
+
+
+def _without_common_seasons(readings: list[VideoReading]) -> list[VideoReading]:
+    """The season of a special stays where an earlier one has a special of that name too: the OVA of each season."""
+    seasons: dict[tuple[str, str | None], set[int]] = defaultdict(set)
+    for one in readings:
+        if one.kind is WorkKind.SPECIAL:
+            seasons[fold_title(one.title or ""), one.label].add(one.special_of or 1)
+    return [
+        replace(one, special_of=None)
+        if one.special_of and one.special_of <= min(seasons[fold_title(one.title or ""), one.label])
+        else one
+        for one in readings
+    ]
 
 
 def _with_one_year(readings: list[VideoReading]) -> list[VideoReading]:

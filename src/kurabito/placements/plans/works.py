@@ -61,16 +61,17 @@ def _checked(reading: VideoReading, placed: WorkReading) -> WorkReading:
 def _special(reading: VideoReading, context: PlanContext) -> WorkReading:
     series = _series(context)
     show = series[0] if series else None
+    label = f"S{reading.special_of} {reading.label}" if reading.special_of and reading.label else reading.label
     work = Work(
         kind=WorkKind.SPECIAL,
         title=show.names[0] if show and show.names else reading.title,
         season=0,
         episodes=reading.episodes,
-        label=reading.label,
+        label=label,
         year=show.facts.year if show else reading.year,
         series_id=show.series_id if show else None,
     )
-    return WorkReading(work, because(PlanReason.SPECIAL, label=reading.label))
+    return WorkReading(work, because(PlanReason.SPECIAL, label=label))
 
 
 def _film(reading: VideoReading, context: PlanContext) -> WorkReading:
@@ -115,7 +116,8 @@ class _Unnumbered:
         if self.context.shows and not self.context.shows[0].is_film:
             return self._only_episode(reading)
         film = replace(reading, kind=WorkKind.FILM, episodes=())
-        if not (reading.dated or reading.sectioned) and self._stands_alone(reading):
+        is_of_series = reading.dated or reading.sectioned or reading.season is not None
+        if not is_of_series and self._stands_alone(reading):
             return film
         work = Work(kind=WorkKind.FILM, title=reading.title, year=reading.year)
         return WorkReading(None, because(PlanReason.NO_NUMBER), (work,))
@@ -155,6 +157,8 @@ class _Unnumbered:
         own = _folded(reading)
         if self._count == 1:
             return True
+        if reading.title is None:
+            return False
         if self._titles[own] > 1:
             # Several files of one film: which one is for a person to say, but a film it is.
             return reading.part is not None or (own not in self._told and reading.year is not None)
