@@ -26,8 +26,12 @@ _HALF: Final = re.compile(r"[上中下前后後](?=[\]\s_)】.-]|[篇編编巻�
 _FILM_HALF: Final = re.compile(r"[上中下前后後][篇編编巻卷]")
 # `Koji - Special - New Year`, `Koji - Picture Drama 1`: no number is needed behind such a word.
 _TITLED_SPECIAL: Final = re.compile(
-    r"\s-\s(?:Special|OVA|OAD|Omake|Picture Drama|Recap)(?=\s-\s|\s*[\[(]|\s\d{1,2}(?!\d)|$)|\s(?:総集編|总集篇|總集篇)$|^(?:番外|特[別别])[篇編编]",
+    r"\s-\s(?:Special|OVA|OAD|Omake|Picture Drama|Recap)(?=\s-\s|\s*[\[(]|\s\d{1,2}(?!\d)|$)|\s(?:総集編|总集篇|總集篇)$",
     re.I,
+)
+# `SP1`, `OVA`, `番外編「春」`: a special of the show that the folder names.
+_UNNAMED_SPECIAL: Final = re.compile(
+    r"(?:番外|特[別别])[篇編编]|[\[(]?(?:SPs?|OVA|OAD|ONA|Special|Omake)[ _.-]?\d{0,2}[\])]?$", re.I
 )
 _WRITTEN_DAY: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?!\d)")
 _SPECIAL_ENDING: Final = re.compile(r"[ _.-]+(?:OVA|OAD|OAV|SPs?|Specials?)s?$", re.I)
@@ -205,7 +209,7 @@ def _title(
         own = None
     if own is not None and _ONLY_NUMBER.fullmatch(own) and (first or _ONLY_NUMBER.fullmatch(stem.strip())):
         own = own if own != stem.strip() and told.episodes else None
-    is_name = own is not None and not re.match("(?:番外|特[別别])[篇編编]", own)
+    is_name = own is not None and not _UNNAMED_SPECIAL.match(stem)
     if own is not None and is_name and read_folder(own).kind not in (FolderKind.SPECIALS, FolderKind.EXTRAS):
         return own, True
     by_folder = show_title(above)
@@ -235,7 +239,7 @@ def _kind(
         return WorkKind.SPECIAL, f"{episodes[0]:g}"
     if sorted_as is FolderKind.SPECIALS and (episodes or SPECIAL_WORD.search(stem)) and not _PAIR.search(stem):
         return WorkKind.SPECIAL, _special_label(stem, episodes, above[0].name)
-    if not episodes and _TITLED_SPECIAL.search(stem):
+    if not episodes and (_TITLED_SPECIAL.search(stem) or _UNNAMED_SPECIAL.match(stem)):
         return WorkKind.SPECIAL, _special_label(stem, episodes)
     return (WorkKind.EPISODE, None) if episodes else (None, None)
 

@@ -19,6 +19,8 @@ _SEASON_WORDS: Final = re.compile(r"(?:Series|Season) \d{1,2}(?!\d)", re.I)
 # As fansub groups write the season of an anime: not `Koji Part 2`, `Koji 1 2` or `Koji 9`.
 _FANSUB_SEQUEL: Final = re.compile(r"(?<!part)(?<!vol)(?<!vol\.)(?<!cour) (?:II|III|IV|(?<![\d] )[23])$", re.I)
 _COUNTED_LABEL: Final = re.compile(r"[A-Za-z]+ \d+")
+# `Koji OVA [BD]`, and not `Koji 01-12+OVA`.
+_FOLDER_OF_SPECIALS: Final = re.compile(r"[^+&]*[ _.](OVA|OAD|Special|SP)s?(?:[ _.]*[\[(].*)?", re.I)
 # What groups call the short specials of a show, where each has a number.
 _SPECIAL_NAME: Final = re.compile(
     r"[ _.:-]+(Omake|Picture Drama|Mini[ -]?(?:Anime|Theater|Theatre|Drama|Movie)|Short Anime|(?:Special|Extra|Bonus)(?: Episode)?|Recap)s?$",
@@ -33,7 +35,7 @@ def read_beside(readings: Sequence[VideoReading], *, is_known: bool) -> list[Vid
     Of shows that are known, the record says which season a sequel is: it may have one that is called `Koji II`.
     """
     shows = {fold_title(one.title) for one in readings if one.kind is WorkKind.EPISODE and one.title}
-    sequels = [_as_season(_as_special(one, shows), shows, is_known=is_known) for one in readings]
+    sequels = [_as_season(_as_special(one, shows), shows, is_known=is_known) for one in _beside_folders(readings)]
     sequels = _without_common_seasons(sequels)
     episodes = [one for one in sequels if one.kind is WorkKind.EPISODE and one.title]
     if not episodes:
@@ -56,6 +58,28 @@ def _as_season(reading: VideoReading, shows: Collection[str], *, is_known: bool)
         return replace(reading, title=found[1], special_of=number)
     source = SeasonFrom.NAME if reading.season is None else reading.season_from
     return replace(reading, title=found[1], season=number, season_from=source)
+
+
+def _beside_folders(readings: Sequence[VideoReading]) -> list[VideoReading]:
+    """The episodes in `Koji OVA` are specials, where another folder has episodes of `Koji`. Alone they are the show."""
+    words = [_FOLDER_OF_SPECIALS.fullmatch(one.path.folders[-1]) if one.path.folders else None for one in readings]
+    shows = {
+        fold_title(one.title)
+        for one, word in zip(readings, words, strict=True)
+        if one.kind is WorkKind.EPISODE and one.title and word is None
+    }
+    return [
+        replace(
+            one, kind=WorkKind.SPECIAL, season=0, special_of=one.season, label=f"{word[1].upper()} {one.episodes[0]:g}"
+        )
+        if word
+        and one.kind is WorkKind.EPISODE
+        and one.season_from is not SeasonFrom.PAIR
+        and len(one.episodes) == 1
+        and fold_title(one.title or "") in shows
+        else one
+        for one, word in zip(readings, words, strict=True)
+    ]
 
 
 def _as_special(reading: VideoReading, shows: Collection[str]) -> VideoReading:
