@@ -160,6 +160,7 @@ SCENE: list[tuple[str, dict[str, Any]]] = [
     ),
     ("Agents.of.S.A.K.E.S02E01.1080p.WEB-DL-KURA", {"title": "Agents of S.A.K.E.", "season": 2}),
     ("the.cellar.217.hdtv-lol", {"title": "the cellar", "season": 2, "episodes": (17,), "group": "lol"}),
+    ("the.cellar.300.hdtv-lol", {"title": "the cellar", "season": None, "episodes": (300,), "group": "lol"}),
     ("The.Cellar.3of5.First.Pressing.HDTV.XviD-KURA", {"title": "The Cellar", "episodes": (3,)}),
     ("The Cellar [HDTV][Cap.104](example.com).avi", {"title": "The Cellar", "season": 1, "episodes": (4,)}),
     ("The Cellar - Temporada 2 [HDTV 720p][Cap.201]", {"title": "The Cellar", "season": 2, "episodes": (1,)}),

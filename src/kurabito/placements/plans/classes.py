@@ -36,7 +36,7 @@ _SURE_EXTRA: Final = re.compile(
     re.I,
 )
 _STRONG: Final = (
-    r"PVs?|CMs?|(?:BD |DVD |Disc )?Menus?|Trailers?|Teasers?|(?:Web ?|Next |Episode )?Previews?|Promos?|TV ?Spots?"
+    r"(?:PV|CM|Menu|Trailer|Preview)s?[ _.]Collection|PVs?|CMs?|(?:BD |DVD |Disc )?Menus?|Trailers?|Teasers?|(?:Web ?|Next |Episode )?Previews?|Promos?|TV ?Spots?"
     r"|Music Video|予告[集編]?|预告[集片]?|預告[集片]?|メニュー(?:画面)?集?|映像特典|特典映像|宣番"
 )
 # Words that titles have too, and numbers of seasons: `Overlord IV`, `Love Live`.
