@@ -30,6 +30,8 @@ _TELLING: Final = frozenset("no wa ga wo ni kara desu".split())
 """Particles that no other language has as words, but for a few."""
 _ENGLISH: Final = frozenset("the of and with from my your you is for in on at by an are we".split())
 _CROSS: Final = frozenset(["x", "×", "cross"])
+_NUMERALS: Final = {"ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
+"""Of sequels. Read as sounds, `Kurabi II` would be a long `Kurabi`."""
 _SHORTEST: Final = 6
 """Letters; what is shorter could be a word of any language, and "Moon" would be "Mon"."""
 _LONG_ENOUGH: Final = 0.6
@@ -73,6 +75,8 @@ def romaji_key(name: str) -> str | None:
     words = _words(name)
     if words is None or not _is_plausible(words):
         return None
+    if len(words) > 1:
+        words[-1] = _NUMERALS.get(words[-1], words[-1])
     # Joined first: writers cut words in different places, and vowels meet over the cut.
     key = "".join("x" if word in _CROSS else word for word in words)
     for pattern, replacement in _SPELLINGS:

@@ -28,12 +28,16 @@ SAME = [
     ("Sousou no Freundin", "Sōsō no Freundin"),
     ("Tensei Shitara Slipper Datta Ken", "Tensei shitara Slipper datta ken"),
     ("Tsuzuki no Kura", "Tsudzuki no Kura"),
+    ("Kurabito Machi II", "Kurabito Machi 2"),
 ]
 DIFFERENT = [
     ("Koji no Uta", "Koji no Ita"),
     ("Kiteru Neko", "Kitteru Neko"),
     ("Sake to Yoru", "Sake to Yori"),
     ("Kura 8-gou", "Kura 9-gou"),
+    ("Kurabito Machi", "Kurabito Machi II"),
+    ("Kurabito Machi II", "Kurabito Machi III"),
+    ("Kurabito Machi", "Kurabito Machi IV"),
 ]
 NOT_ROMAJI = [
     "Soul", "Sol", "Moon", "Mon", "One", "Bleak", "The Toji", "My Kura", "Love Cellar!", "Spirit of Rice", "Made in Cellars", "Brew", "夜の蔵人", "蔵人 Kurabito",
