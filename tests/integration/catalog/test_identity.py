@@ -236,3 +236,23 @@ async def test_a_number_far_beyond_the_end_and_a_season_that_is_had_in_parts_are
     assert desk.taken.ids == taken
     await desk.bring(feed, item("[Kura] Yeast Garden - 13"))
     assert len(desk.taken.ids) == len(taken) + 1
+
+
+async def test_the_count_of_the_index_holds_a_number_far_beyond_it_where_the_record_has_none(desk: Desk) -> None:
+    feed = desk.subscribe()
+    await desk.bring(feed, item("[Kura] Yeast Garden - 01"))
+
+    def know(conn: Connection) -> None:
+        record = records.add(conn, Details(title_japanese="酵母の庭", bgm_id=77))
+        conn.run("UPDATE series SET metadata_id = :id", {"id": record.id})
+        entry = OfflineEntry("酵母の庭", RecordKind.TV, "ja", Ids(bgm_id=77))
+        offline.replace_entries(conn, [entry])
+        conn.run("UPDATE offline_entries SET episode_count = 12")
+
+    desk.database.write_blocking(know)
+    taken = list(desk.taken.ids)
+    await desk.bring(feed, item("[Kura] Yeast Garden - 40"))
+    (held,) = (await desk.catalog.links(held=True)).items
+    assert held.held_why is not None
+    assert (held.held_why.code, dict(held.held_why.facts)) == ("beyond_count", {"episode": 40, "known": 12})
+    assert desk.taken.ids == taken
