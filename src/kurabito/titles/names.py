@@ -8,7 +8,7 @@ from typing import Final
 
 from kurabito.titles.draft import SKIPPED, TAKEN, Segment, TitleDraft, segments
 from kurabito.titles.junk_names import is_junk_name
-from kurabito.titles.scripts import Script, SeriesName, script_of
+from kurabito.titles.scripts import Script, SeriesName, script_of, simplified
 from kurabito.titles.text import CJK, LATIN_LETTER, LETTER_OR_DIGIT, is_foreign
 
 # `夜之蔵人[第01-15集].Night.Brewer.S01`, `Погреб (S1E1-4) / The Cellar (S1E1-4)`: the same name in Latin letters.
@@ -25,6 +25,10 @@ _ACRONYM: Final = re.compile(r"(?<![A-Za-z0-9])(?:[A-Za-z]\.){2,12}(?:[A-Za-z](?
 _ENDS_IN_ACRONYM: Final = re.compile(r"(?<![A-Za-z])[A-Za-z]\.[A-Za-z]\.$")
 _DOT_FOR_BLANK: Final = re.compile(r"(?<!\d)\.|\.(?!\d)")
 _BRACKETED_NAME: Final = re.compile(r"\s\(([^()]{3,200})\)?\s*$")
+# `The Cellar S01E02 1080p WEB-DL-KURA (Sakagura, Multi-Subs)`: streams are released so, with the other name at the end.
+_LAST_NAME: Final = re.compile(
+    r"\(([^()]{4,200}), (?:Multi|Dual|Triple|English|Eng|Weekly)[ -]?(?:Subs?|Audio|Dubs?)\b[^()]{0,40}\)[ \]]*$", re.I
+)
 # `酒蔵2.Sakagura Naoki`, where blanks stand for blanks and the dot for no other thing.
 _DOT_BETWEEN_SCRIPTS: Final = re.compile(rf"(?:(?<=[{CJK}])|(?<=[{CJK}]\d))\.(?=[A-Z][a-z]+ )")
 # `夜之蔵人 Super Extra` is a sequel: what stands behind the name is no name.
@@ -37,6 +41,7 @@ _ENDS_IN_LATIN: Final = re.compile(f"[{CJK}][A-Za-z]+$")
 _SIGNS: Final = "!?♪☆★～~-."
 _MOST_NAMES: Final = 12
 _SHORTEST_NAME: Final = 5
+_SAME_LETTERS: Final = 0.6
 
 
 def read_names(draft: TitleDraft) -> tuple[str, ...]:
@@ -51,7 +56,18 @@ def read_names(draft: TitleDraft) -> tuple[str, ...]:
         elif _GOES_ON.match(stretch):
             names = (*names, *_names_in(stretch, fansub=fansub))
             break
+    if "(" in draft.original and names and (last := _last_name(draft)) is not None:
+        names = (*names, last)
     return _without_season(names, draft.seasons[0]) if len(draft.seasons) == 1 and len(names) > 1 else names
+
+
+def _last_name(draft: TitleDraft) -> str | None:
+    """The other name in the last brackets, before a word on its subtitles and without its season; None where none is there."""
+    found = _LAST_NAME.search(draft.original)
+    if found is None or not draft.number_end:
+        return None
+    name = _clean(draft.text[found.start(1) : found.end(1)].replace(SKIPPED, TAKEN).partition(TAKEN)[0])
+    return name if LETTER_OR_DIGIT.search(name) else None
 
 
 def read_written(draft: TitleDraft) -> tuple[str, ...]:
@@ -90,6 +106,9 @@ def _names_in(stretch: str, *, fansub: bool) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for candidate in candidates:
         pieces = _by_script(candidate, alone=len(candidates) == 1, last=candidate is candidates[-1])
+        if len(pieces) == 2 and _is_end_of_another(pieces[1], candidate, candidates):
+            # `夜之蔵人 Encore / Yoru no Kurabito Encore`: what it goes on with is no name.
+            pieces = [" ".join(pieces)]
         if not candidate.isascii():
             pieces = [part for piece in pieces for part in _two_languages(piece)]
         for piece in pieces:
@@ -97,6 +116,11 @@ def _names_in(stretch: str, *, fansub: bool) -> tuple[str, ...]:
             if LETTER_OR_DIGIT.search(name):
                 names[name] = None
     return _telling(tuple(names)) if len(names) > 1 else tuple(names)
+
+
+def _is_end_of_another(piece: str, own: str, candidates: list[str]) -> bool:
+    end = piece.strip().casefold()
+    return any(other is not own and other.strip().casefold().endswith(f" {end}") for other in candidates)
 
 
 def _telling(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -152,9 +176,12 @@ def _split(text: str) -> list[str]:
             return [name.replace("\x03", "/") for name in _SEPARATOR.split(kept)]
         if joint := _DOT_BETWEEN_SCRIPTS.search(text):
             return [text[: joint.start()], text[joint.end() :]]
-        before, _, behind = text.partition(" - ")
-        if LATIN_LETTER.search(before) and not is_foreign(before) and is_foreign(behind):
-            return [before, behind]
+        # `Yoru no Kurabito - Zero - 夜之蔵人`: at the last one in front of the other script.
+        parts = text.split(" - ")
+        first = next((place for place, part in enumerate(parts) if is_foreign(part)), 0)
+        before = " - ".join(parts[:first])
+        if LATIN_LETTER.search(before):
+            return [before, " - ".join(parts[first:])]
     return [text]
 
 
@@ -195,15 +222,27 @@ def _two_scripts(text: str) -> list[str]:
 
 
 def _two_languages(text: str) -> list[str]:
-    """`夜之酿酒师 夜のくらびと`: the Chinese name, and the Japanese one behind it."""
-    if " " not in text.strip() or script_of(text) is not Script.KANA or LATIN_LETTER.search(text):
+    """`夜之酿酒师 夜のくらびと`: the Chinese name, and the Japanese one behind it; or one name in the letters of both."""
+    if " " not in text.strip() or LATIN_LETTER.search(text):
         return [text]
     words = text.split()
-    first = next((index for index, word in enumerate(words) if script_of(word) is Script.KANA), 0)
-    chinese = " ".join(words[:first])
-    if not (SeriesName.of(chinese).language or "").startswith("zh"):
-        return [text]
-    return [chinese, " ".join(words[first:])]
+    if script_of(text) is Script.KANA:
+        first = next((index for index, word in enumerate(words) if script_of(word) is Script.KANA), 0)
+        chinese = " ".join(words[:first])
+        if (SeriesName.of(chinese).language or "").startswith("zh"):
+            return [chinese, " ".join(words[first:])]
+    for cut in range(1, len(words)):
+        one, other = " ".join(words[:cut]), " ".join(words[cut:])
+        if script_of(one) is Script.HAN and _is_same_name(one, other):
+            return [one, other]
+    return [text]
+
+
+def _is_same_name(one: str, other: str) -> bool:
+    """Whether most of the Han letters of two names are the same: `七酒蔵` and `七つの酒蔵`."""
+    mine, theirs = ({char for char in simplified(name) if "\u4e00" <= char <= "\u9fff"} for name in (one, other))
+    common = len(mine & theirs)
+    return common > 1 and common >= _SAME_LETTERS * max(len(mine), len(theirs))
 
 
 def _script(word: str) -> str:

@@ -46,7 +46,7 @@ _NO_NAME: Final = frozenset(
 )
 
 
-PARSER_VERSION: Final = 5
+PARSER_VERSION: Final = 6
 """Raised with every change that has titles read otherwise: the product then reads again what it has."""
 
 
