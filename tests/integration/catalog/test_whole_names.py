@@ -93,11 +93,31 @@ async def test_titles_that_differ_only_in_what_is_read_out_of_them_are_read_agai
     assert (judged.read, judged.moves) == (len(titles), [])
 
 
-@pytest.mark.parametrize("title", ["[Kura] 酿酒之夜 Alembic [05]", "[Kura] 蔵の夜 新酒編 [05]"])
+@pytest.mark.parametrize(
+    "title", ["[Kura] 酿酒之夜 Alembic [05]", "[Kura] 蔵の夜 新酒編 [05]", "[Kura] 酿酒之夜 STAMPEDE [05]"]
+)
 async def test_a_sequel_that_is_not_followed_is_none_of_the_show(kept_desk: Desk, title: str) -> None:
     (show,) = await followed(kept_desk, SHOW)
     assert await series_of(kept_desk, title) != [show]
     assert kept_desk.taken.ids == []
+
+
+async def test_the_name_of_a_show_in_latin_letters_behind_another_is_no_subtitle(kept_desk: Desk) -> None:
+    (show,) = await followed(kept_desk, SHOW)
+    titles = ("[Kura] 酿酒之夜 Night Brewer [05]", "[Kura] 酿酒之夜 Kura no Yoru [06]")
+    assert await series_of(kept_desk, *titles) == [show, show]
+
+
+async def test_signs_tell_the_seasons_of_a_show_apart_that_have_nothing_else(kept_desk: Desk) -> None:
+    names = ("BREWING!!", "BREWING'!!", "BREWING!!!")
+    ids = [Ids(bgm_id=n, tmdb_id=90, tmdb_kind=TmdbKind.TV, tmdb_season=n) for n in (11, 12, 13)]
+    index = [
+        OfflineEntry(name, RecordKind.TV, "ja", one, air_date=date(2010 + place, 4, 1))
+        for place, (name, one) in enumerate(zip(names, ids, strict=True))
+    ]
+    first, third = await followed(kept_desk, 11, 13, index=index)
+    titles = [f"[Kura] {name} - 05 [1080p]" for name in ("Brewing!!", "BREWING!!!", "Brewing'!!", "Brewing")]
+    assert await series_of(kept_desk, *titles) == [first, third, None, first]
 
 
 async def test_the_year_of_a_title_outweighs_the_only_entry_of_its_name(kept_desk: Desk) -> None:

@@ -89,6 +89,8 @@ class Hints:
     """The offline index knows its names as different shows."""
     junk: frozenset[str] = frozenset()
     """Those of its names that say nothing."""
+    subtitled: frozenset[str] = frozenset()
+    """Those of its names behind which stands what the offline index does not know as a name of their show."""
     is_of_year: bool = False
     """The offline index knows one of its names as one show, which began in the year that it says."""
 
@@ -128,6 +130,8 @@ def _weigh(reading: Reading, one: Candidate, hints: Hints) -> WeighedSeries:
             clues.append(Clue.SHARED_NAME)
         if one.by and one.by <= hints.junk:
             clues.append(Clue.JUNK)
+        if one.by & hints.subtitled and Clue.OTHER_NAMES not in clues:
+            clues.append(Clue.OTHER_NAMES)
     return WeighedSeries(one.series, tuple(clues))
 
 

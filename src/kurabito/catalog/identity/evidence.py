@@ -166,7 +166,11 @@ def names_of(reading: Reading, series: CandidateSeries, fitting: Iterable[str]) 
     if any(name.folded in folded for name in reading.names if name not in shared):
         return
     strength = max((_length(name) for name in shared), default=0)
-    said = folded.union(name.folded for name in reading.names)
+    latin = [name for name in folded if name.isascii()]
+    subtitles = {
+        one for one in reading.subtitles().values() if latin and not any(name.startswith(one) for name in latin)
+    }
+    said = folded.union(name.folded for name in reading.names if name.folded not in subtitles)
     is_other = any(_is_part(mine, other, said) for mine in others for other in known)
     if others and ((strength < _LONG_NAME and is_other) or (strength < _SHORT_NAME and _all_differ(others, known))):
         yield Clue.OTHER_NAMES
@@ -215,6 +219,11 @@ def _differs_in_signs(one: Name, other: Name) -> bool:
 def _signs(shown: str) -> str:
     bare = unicodedata.normalize("NFKC", shown).rstrip()
     return bare[len(bare.rstrip(_SIGNS)) :]
+
+
+def signs_of(shown: str) -> str:
+    """All signs of a name that may tell a season from another, wherever they stand."""
+    return "".join(char for char in unicodedata.normalize("NFKC", shown) if char in _SIGNS)
 
 
 def _length(name: Name) -> int:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Any, Final, NamedTuple
 
-from kurabito.catalog.identity.evidence import is_near, year_fits
+from kurabito.catalog.identity.evidence import is_near, signs_of, year_fits
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
 from kurabito.catalog.releases import Name
 from kurabito.catalog.spellings import romaji_of, spelled_films, without_film_word
@@ -20,7 +20,8 @@ from kurabito.metadata.records import RecordKind, TmdbKind
 from kurabito.titles.scripts import simplified
 
 _ENTRY: Final = ColumnList(
-    "entry.id, entry.kind, entry.air_date, entry.year, entry.bgm_id, entry.tmdb_id, entry.tmdb_kind, entry.tmdb_season"
+    "entry.id, entry.kind, entry.air_date, entry.year, entry.bgm_id, entry.tmdb_id, entry.tmdb_kind, entry.tmdb_season, "
+    "entry.title, entry.title_chinese, entry.title_english"
 )
 SQL: Final = Queries("kurabito.catalog.identity", "index_names.sql", entry=_ENTRY)
 
@@ -37,6 +38,14 @@ class IndexedShow(NamedTuple):
     tmdb_id: int | None
     """The show of TMDB that it is a part of."""
     tmdb_season: int | None
+    titles: tuple[str, ...] = ()
+    """Those that the index has as they are written."""
+
+    def is_written(self, name: Name) -> bool:
+        """Whether it has this name with the same signs: `Show!!` is not `Show!!!`."""
+        return any(
+            signs_of(title) == signs_of(name.shown) for title in self.titles if Name.of(title).folded == name.folded
+        )
 
 
 class WholeName(NamedTuple):
@@ -100,7 +109,8 @@ class IndexNames:
         year = int(entry.air_date[:4]) if entry.air_date else entry.year
         show_id = entry.tmdb_id if entry.tmdb_kind == TmdbKind.TV else None
         kind, began = _kind(entry.kind), entry.air_date or str(year or "")
-        show = IndexedShow(entry.id, kind, began, year, entry.bgm_id, show_id, entry.tmdb_season)
+        titles = tuple(filter(None, (entry.title, entry.title_chinese, entry.title_english)))
+        show = IndexedShow(entry.id, kind, began, year, entry.bgm_id, show_id, entry.tmdb_season, titles)
         self._shows[show.id] = show
         return show, entry.kind == RecordKind.OVA
 
@@ -159,11 +169,14 @@ class IndexNames:
         """The one entry that a release names whole; None where its names do not say it, or say several."""
         if reading.country is not None:
             return None
+        subtitled = self.subtitled(reading)
         for names in reading.whole_names():
-            known = {name: entries for name in names if (entries := self._entries.get((name, reading.kind)))}
+            own = (name for name in names if name not in subtitled)
+            known = {name: entries for name in own if (entries := self._entries.get((name, reading.kind)))}
             if known:
                 found = [self._shows[entry] for entry in set().union(*known.values())]
-                show = _first_of([show for show in found if self._may_be(show, reading)])
+                found = [show for show in found if self._may_be(show, reading)]
+                show = _first_of(_as_written(found, [name for name in reading.written if name.folded in known]))
                 by = (name for name, entries in known.items() if show is not None and show.id in entries)
                 return None if show is None else WholeName(show, frozenset(by))
         return self._season(reading) if reading.is_later_season else None
@@ -177,6 +190,18 @@ class IndexNames:
         shows = {show for one in named if (show := self._shows[one].tmdb_id) is not None}
         found = [self._seasons.get((show, reading.said_season), ()) for show in shows]
         return WholeName(found[0][0], frozenset()) if len(found) == 1 and found[0] else None
+
+    def subtitled(self, reading: Reading) -> frozenset[str]:
+        """Its names behind which stands what is not another name of their show: `夜之蔵人 STAMPEDE` is a show of its own."""
+        found = (
+            (name, rest, self._entries.get((name, reading.kind), ())) for name, rest in reading.subtitles().items()
+        )
+        return frozenset(name for name, rest, entries in found if entries and not self._is_name(entries, rest))
+
+    def _is_name(self, entries: Iterable[int], latin: str) -> bool:
+        """Whether some shows are called so; what has no name in Latin letters here may be."""
+        known = [name for entry in entries for name in self._names.get(entry, ()) if name.isascii()]
+        return not known or any(name.startswith(latin) for name in known)
 
     def _may_be(self, show: IndexedShow, reading: Reading) -> bool:
         """Whether an entry began in the year that a release says, and is not a later season where it says the first."""
@@ -202,6 +227,13 @@ class IndexNames:
         """Whether names stand for different shows, each for exactly one."""
         found = [entries for name in names if len(entries := self._entries.get((name, kind), set())) == 1]
         return len(set().union(*found)) > 1
+
+
+def _as_written(shows: list[IndexedShow], names: Sequence[Name]) -> list[IndexedShow]:
+    """Of several entries those that have the names with the same signs, if any has."""
+    if len(shows) < 2 or not any(signs_of(name.shown) for name in names):
+        return shows
+    return [show for show in shows if any(map(show.is_written, names))] or shows
 
 
 def _age(show: IndexedShow) -> tuple[bool, str, int]:

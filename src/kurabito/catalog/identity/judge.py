@@ -43,6 +43,7 @@ class IdentityJudge:
             shared=frozenset(name for name in names if index.is_shared(name, reading.kind)),
             has_two_entries=index.are_two(names, reading.kind),
             junk=frozenset(name.folded for name in reading.names if is_junk(name.shown)),
+            subtitled=index.subtitled(reading),
             is_of_year=any(index.is_of_year(name, reading.kind, reading.year) for name in names),
         )
         decision = decide(reading, candidates, hints)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.releases import Name, Release
-from kurabito.catalog.spellings import spelled
+from kurabito.catalog.spellings import romaji_of, spelled
 from kurabito.catalog.states import SeriesKind
 from kurabito.metadata.lookup import Sequel, read_sequel
 from kurabito.titles import Episode
@@ -101,6 +101,14 @@ class Reading:
         """Its names that carry the mark of a later season, folded, each with the same without it."""
         sequels = ((name.folded, _sequel(name.shown)) for name in self.names)
         return {name: Name.of(one.name).folded for name, one in sequels if one and one.season > FIRST_SEASON}
+
+    def subtitles(self) -> dict[str, str]:
+        """Its names that go on in Latin letters which are no romaji, folded, each with those: `夜之蔵人 STAMPEDE`."""
+        latin = [name.folded for name in self.names if name.folded.isascii() and romaji_of(name.shown) is None]
+        whole = {name.folded for name in self.names if not name.folded.isascii()}
+        return {
+            one.removesuffix(rest): rest for one in whole for rest in latin if one.removesuffix(rest) in whole - {one}
+        }
 
     @property
     def key(self) -> str:
