@@ -83,6 +83,7 @@ async def test_a_link_is_moved_counted_otherwise_rejected_and_released(site: Sit
     await ask(site, "PATCH", f"/links/{link['id']}", episode=7.5)
     moved = next(one for one in (await ask(site, "GET", "/links"))["items"] if one["id"] == link["id"])
     assert (moved["series_id"], moved["episode"], moved["held_reason"]) == (1, 7.5, "series_asked")
+    await ask(site, "PATCH", f"/links/{link['id']}", 422, is_other_show=True, series_id=1)
     other = await ask(site, "PATCH", f"/links/{link['id']}", is_other_show=True)
     assert other["series_id"] not in (1, link["series_id"])
     assert (await ask(site, "POST", f"/links/{link['id']}/release"))["freed"] == 1

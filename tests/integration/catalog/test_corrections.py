@@ -343,3 +343,19 @@ async def test_a_record_that_a_person_chose_brings_its_names_outweighs_and_is_un
     await desk.corrections.undo(3)
     await desk.corrections.undo(1)
     assert snapshot(desk) == free != before
+
+
+async def test_a_release_that_is_not_of_a_followed_show_makes_no_other_show_followed(desk: Desk) -> None:
+    feed = desk.subscribe()
+    await desk.bring(feed, item("[Kura] Yeast Garden - 01"), item("[Toji] Yeast Garden - 02"))
+    effect = await desk.corrections.reject(2)
+    ((state, held),) = desk.all(
+        "SELECT series.state, link.held_reason FROM anime_links AS link JOIN series ON series.id = link.series_id "
+        "WHERE link.id = 2"
+    )
+    assert (state, held) == ("asked", "series_asked")
+    taken = list(desk.taken.ids)
+    await desk.bring(feed, item("[Toji] Yeast Garden - 03"))
+    assert desk.taken.ids == taken
+    await desk.corrections.undo(effect.series_id)
+    assert desk.all("SELECT series_id, held_reason FROM anime_links WHERE id = 2") == [(1, None)]

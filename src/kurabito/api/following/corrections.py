@@ -171,7 +171,9 @@ class LinkChange(StrictBody):
     kind: Annotated[ReleaseKind, Field(strict=False)] = Field(
         ReleaseKind.TV, description="the kind of its episode; with `episode`"
     )
-    is_other_show: bool = Field(False, description="it is not of its series: its release becomes a series of its own")
+    is_other_show: bool = Field(
+        False, description="it is not of its series: its release becomes a series of its own, which is asked about"
+    )
     preview: bool = Field(False, description=_PREVIEW)
 
 
@@ -179,6 +181,15 @@ class ConfirmedAnswer(BaseModel):
     """What goes on to be downloaded."""
 
     links: int
+
+
+def _check(body: LinkChange) -> None:
+    """Refuse a change that says nothing, or two things."""
+    is_placed = body.series_id is not None or body.episode is not None
+    if body.is_other_show and is_placed:
+        raise InvalidInput("is_other_show", "say either that it is another show, or its series and episode")
+    if not body.is_other_show and not is_placed:
+        raise InvalidInput("series_id", "say a series, an episode, or that it is another show")
 
 
 def router(corrections: Corrections, relinker: Relinker) -> Router:
@@ -212,10 +223,9 @@ def router(corrections: Corrections, relinker: Relinker) -> Router:
     @routes.patch("/links/{link_id}", responses=documented(404, 409, *WITH_BODY))
     async def change_link(link_id: LinkId, body: LinkChange) -> EffectAnswer:
         """Say what a link is. What its group releases later under the same names follows it to another series."""
+        _check(body)
         if body.is_other_show:
             effect = await corrections.reject(link_id, is_preview=body.preview)
-        elif body.series_id is None and body.episode is None:
-            raise InvalidInput("series_id", "say a series, an episode, or that it is another show")
         else:
             place = None if body.episode is None else EpisodePlace(body.kind, body.episode)
             effect = await corrections.move(link_id, series_id=body.series_id, place=place, is_preview=body.preview)

@@ -92,12 +92,12 @@ class Corrections:
         return await self._make(store, is_preview)
 
     async def reject(self, link_id: int, *, is_preview: bool = False) -> CorrectionEffect:
-        """Say that a link is not of its series: its release becomes a series of its own."""
+        """Say that a link is not of its series: its release becomes a series of its own, which is asked about."""
 
         def store(conn: Connection) -> CorrectionEffect:
             (link,) = find_links(conn, [link_id])
             links = _readings([(one, link.title) for one in whole_releases(conn, [link_id])], rules.enabled(conn))
-            return split(conn, link.series_id, names=(), links=links)
+            return split(conn, link.series_id, names=(), links=links, is_wanted=False)
 
         return await self._make(store, is_preview)
 

@@ -14,7 +14,7 @@ from kurabito.catalog.errors import CorrectionConflict
 from kurabito.catalog.identity import aliases, rulings
 from kurabito.catalog.identity.reading import Reading
 from kurabito.catalog.releases import Name
-from kurabito.catalog.states import SeriesKind
+from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection
 
 
@@ -25,11 +25,13 @@ def split(
     names: Collection[str],
     links: Mapping[int, Reading],
     title: str | None = None,
+    is_wanted: bool = True,
 ) -> CorrectionEffect:
     """Make a series of these names, folded, and of these links, each with what its title says.
 
-    The new series is wanted as the old one is, so nothing starts and nothing is held back by it. Raises SeriesNotFound,
-    LinkNotFound or CorrectionConflict. The caller has locked the catalog.
+    The new series is wanted as the old one is, so nothing starts and nothing is held back by it; unless it is not said to
+    be wanted, then it is asked about where the old one is followed. Raises SeriesNotFound, LinkNotFound or
+    CorrectionConflict. The caller has locked the catalog.
     """
     series = find_series(conn, series_id)
     known = [NAME.row(row) for row in conn.all(SQL.names, {"id": series_id})]
@@ -37,7 +39,8 @@ def split(
     rows = find_links(conn, links)
     _refuse(series, known, moved, rows)
     called = title or (moved[0].name if moved else _name_of(links))
-    new = find_series(conn, _add(conn, series, called))
+    is_asked = not is_wanted and series.state == SeriesState.FOLLOWED
+    new = find_series(conn, _add(conn, series, called, SeriesState.ASKED if is_asked else SeriesState(series.state)))
     correction_id = journal.add(
         conn, CorrectionKind.SPLIT, series_id, other_id=new.id, title=series.title, other=new.title
     )
@@ -72,7 +75,7 @@ def _name_of(links: Mapping[int, Reading]) -> str:
     return next(iter(links.values())).names[0].shown
 
 
-def _add(conn: Connection, series: Any, title: str) -> int:
+def _add(conn: Connection, series: Any, title: str, state: SeriesState) -> int:
     """The new series, which only the journal's change brings out of the old one: undoing that puts it back."""
     values = {
         "title": title,
@@ -80,7 +83,7 @@ def _add(conn: Connection, series: Any, title: str) -> int:
         "kind": series.kind,
         "year": None,
         "country": None,
-        "state": series.state,
+        "state": state,
     }
     new = int(conn.value(aliases.SQL.add_series, values))
     RowChanges(conn).column("series", "episode_offset", [(new, 0, series.episode_offset)])
