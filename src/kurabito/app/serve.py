@@ -6,7 +6,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final, NamedTuple, Protocol
 
@@ -51,6 +51,8 @@ from kurabito.setup.progress import SetupProgress
 
 # A service manager that stops us waits ten seconds at most. What is cut short is safe in the database and goes on later.
 _TASKS_END: Final = 5.0
+_PLANE_STARTS: Final = timedelta(seconds=15)
+"""As long as a data plane may take to start on a busy machine: until then it is not missing."""
 
 _log = get_logger(__name__)
 
@@ -168,6 +170,7 @@ async def _serve_until_stopped(
             meter,
             started=started,
             troubles=troubles.now,
+            is_starting=lambda: plane is not None and datetime.now(UTC) - started < _PLANE_STARTS,
             own=OwnParts(
                 settings, store, restart.request, None if stage is not None else SetupProgress(queue.database)
             ),

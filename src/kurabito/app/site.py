@@ -37,6 +37,7 @@ def build_site(
     started: datetime,
     troubles: Callable[[], Mapping[str, str]] = dict,
     own: OwnParts | None = None,
+    is_starting: Callable[[], bool] = bool,
 ) -> Gate:
     """The whole site over the product: the API and the pages, and the gate in front of both."""
     own = own or OwnParts(settings, SettingsStore(product.database, settings), lambda *_: None)
@@ -45,7 +46,7 @@ def build_site(
     async def waiting() -> int:
         return await product.metadata.matches.count_open() + await product.questions.count_open()
 
-    needs = open_attention(settings, product, troubles)
+    needs = open_attention(settings, product, troubles, is_starting=is_starting)
     board, sight = NoticeBoard(needs, product.database), PollOnSight(product)
     api = create_api(
         queue=product.queue,

@@ -5,11 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kurabito.app.compose.attention import open_attention
+from kurabito.app.product import open_product
+from kurabito.attention import AttentionCode
 from kurabito.catalog.matching.matcher import CatalogMatcher
 from kurabito.db import Connection, leases
+from kurabito.db.migrate import PRODUCT, migrate
+from kurabito.library.libraries import LibrarySettings
 from kurabito.library.loop import Reconciler
 from kurabito.protocol.leased.jobs import FINISH, FINISH_COLUMNS, FINISH_VALUES, JOBS
+from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.settings import Settings
 
 if TYPE_CHECKING:
     from tests.integration.api.conftest import Site
@@ -198,3 +205,18 @@ async def test_downloads_that_failed_or_stand_still_are_counted_while_their_epis
     await change(site, "UPDATE downloads SET status = 'failed'")
     await change(site, "UPDATE episodes SET state = 'have'")
     assert "downloads_failed" not in await items(site)
+
+
+async def test_a_data_plane_that_is_starting_is_not_missing(url: str, tmp_path: Path) -> None:
+    settings = Settings(api_key="a key for the tests", state=tmp_path / "state", database=url)
+    (tmp_path / "films").mkdir()
+    async with open_queue(url) as queue:
+        assert isinstance(queue, SqlQueue)
+        migrate(queue.database, PRODUCT)
+        product = open_product(settings, queue)
+        await product.library.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
+        starting = [True]
+        needs = open_attention(settings, product, is_starting=lambda: starting[0])
+        assert AttentionCode.DATA_PLANE_MISSING not in {one.code for one in await needs.list()}
+        starting[0] = False
+        assert AttentionCode.DATA_PLANE_MISSING in {one.code for one in await needs.list()}

@@ -47,8 +47,17 @@ VITAL: Final = (AttentionPart.PROCESS, AttentionPart.DISK)
 _COUNTED: Final = 100
 
 
-def open_attention(settings: Settings, product: Product, troubles: Callable[[], Mapping[str, str]] = dict) -> Attention:
-    """The list over the parts of the product; `troubles` are the parts of this process that do not work."""
+def open_attention(
+    settings: Settings,
+    product: Product,
+    troubles: Callable[[], Mapping[str, str]] = dict,
+    *,
+    is_starting: Callable[[], bool] = bool,
+) -> Attention:
+    """The list over the parts of the product; `troubles` are the parts of this process that do not work.
+
+    While it is starting, its data plane is on its way, and not missing.
+    """
     return Attention(
         {
             AttentionPart.PROCESS: _process(troubles),
@@ -56,7 +65,7 @@ def open_attention(settings: Settings, product: Product, troubles: Callable[[], 
             AttentionPart.DOWNLOADERS: _downloaders(product.downloaders),
             AttentionPart.DOWNLOADS: failed_and_stalled(product.downloads.downloads),
             AttentionPart.FEEDS: _feeds(product.feeds.subscriptions),
-            AttentionPart.LIBRARIES: _libraries(product.library, product.planes),
+            AttentionPart.LIBRARIES: _libraries(product.library, product.planes, is_starting),
             AttentionPart.INDEXERS: _indexers(product.feeds.indexers),
             AttentionPart.METADATA: sources_and_index(
                 product.metadata.sources, product.metadata.matches.count_open, product.catalog_summaries.has_shows
@@ -149,7 +158,7 @@ def _failing(subscription: Subscription) -> AttentionItem:
     )
 
 
-def _libraries(library: LibraryParts, planes: Planes) -> AttentionSource:
+def _libraries(library: LibraryParts, planes: Planes, is_starting: Callable[[], bool]) -> AttentionSource:
     reports = LibraryReports(library.libraries, library.removal, library.scans, library.jobs, planes)
 
     async def look() -> Sequence[AttentionItem]:
@@ -162,7 +171,8 @@ def _libraries(library: LibraryParts, planes: Planes) -> AttentionSource:
                 break
         if not summaries:
             return []
-        return [*_plane(await planes.living()), *_scans(await reports.of(summaries))]
+        missing = () if is_starting() else _plane(await planes.living())
+        return [*missing, *_scans(await reports.of(summaries))]
 
     return look
 
