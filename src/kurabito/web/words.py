@@ -172,6 +172,10 @@ class Words:
             return Markup(" · ").join(
                 _SAID.format(one["downloader"], self.because(reason_of(DownloadReason, one))) for one in fact
             )
+        if name == "source" and self.catalogue.has(f"source.name_{fact}"):
+            return self.say(f"source.name_{fact}")
+        if name == "failure" and self.catalogue.has(f"source.failure_{fact}"):
+            return self.say(f"source.failure_{fact}")
         if name == "part" and self.catalogue.has(f"part.{fact}"):
             return self.say(f"part.{fact}")
         if name in (TEXT, PROBLEM, "why"):

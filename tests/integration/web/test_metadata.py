@@ -205,6 +205,11 @@ async def test_a_folder_is_asked_about_until_somebody_says_what_it_is(illustrate
 
     assert "No unmatched folders." in (await illustrated.get("/matches")).text
     await illustrated.queue.database.write(leave)
+    # The wall is empty, and says why and what to do instead of how to begin.
+    wall = await illustrated.read("/series")
+    assert "Folders of your libraries have no match yet." in wall
+    assert "Match folders" in wall
+    assert "No shows yet" not in wall
     page, seen = await illustrated.get("/matches"), await illustrated.read("/matches")
     assert "Matches 2" in await illustrated.read("/system")
     assert "The Lantern <3 Shows" in seen

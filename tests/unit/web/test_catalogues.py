@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import tomllib
@@ -356,3 +357,34 @@ def test_a_day_is_written_as_its_readers_do_and_as_machines_read_it(
     assert words.day(date(2026, 10, 7)) == f'<time datetime="2026-10-07">{this_year}</time>'
     assert words.day(date(2025, 12, 31)) == f'<time datetime="2025-12-31">{other_year}</time>'
     assert f">{moment}<" in words.moment(datetime(2026, 10, 7, 23, 5, 9, tzinfo=UTC))
+
+
+@pytest.mark.parametrize("language", catalogues())
+def test_every_task_of_the_product_has_a_name_for_people(language: str) -> None:
+    """Whatever a part of the product registers; the tasks of the demo are called as they are."""
+    package = Path(kurabito.web.__file__).parents[1]
+    registered = re.compile(r"^\s+registry\.task\((\w+)[,)]", re.MULTILINE)
+    named = {
+        getattr(importlib.import_module(".".join(("kurabito", *path.relative_to(package).with_suffix("").parts))), name)
+        for path in package.rglob("*.py")
+        if path.relative_to(package).parts[0] not in ("demo", "conformance", "runtime")
+        for name in registered.findall(path.read_text())
+    }
+    assert len(named) > 20
+    assert [
+        name for name in sorted(named) if not catalogues()[language].has(f"task_name.{name.replace('.', '_')}")
+    ] == []
+
+
+@pytest.mark.parametrize("failure", SourceFailure)
+def test_a_source_that_fails_is_named_and_says_why_in_a_sentence(failure: SourceFailure) -> None:
+    item = AttentionItem(
+        code=AttentionCode.METADATA_SOURCE_FAILING,
+        severity=Severity.WARNING,
+        facts={"source": "index", "failure": failure},
+        action=AttentionAction(ActionId.FETCH_INDEX),
+    )
+    for catalogue in catalogues().values():
+        said = str(Words(catalogue, datetime.now(UTC)).attention(item))
+        assert str(catalogue.say(f"source.failure_{failure}")) in said
+        assert str(catalogue.say("source.name_index")) in said

@@ -25,13 +25,27 @@ from kurabito.maintenance.retention import TIDY
 from kurabito.metadata.calendar import KEEP as KEEP_CALENDAR
 from kurabito.metadata.sources.index import KEEP as KEEP_INDEX
 from kurabito.notifications.watch import LOOK
+from kurabito.placements.leftovers.tidy import TIDY as TIDY_DOWNLOADS
 from kurabito.runtime import TaskRecord, TaskState
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.thumbnails.sweep import SWEEP
 from kurabito.web.words import Words
 
 ROUTINE: Final = frozenset(
-    {POLL, CHECK, EXPECT, STAND_IN, TIDY, SWEEP, KEEP_CALENDAR, KEEP_INDEX, RELINK_IF_DUE, READ_MEDIA, LOOK}
+    {
+        POLL,
+        CHECK,
+        EXPECT,
+        STAND_IN,
+        TIDY,
+        TIDY_DOWNLOADS,
+        SWEEP,
+        KEEP_CALENDAR,
+        KEEP_INDEX,
+        RELINK_IF_DUE,
+        READ_MEDIA,
+        LOOK,
+    }
 )
 """Polls and checks: they come every few minutes, and are of interest only when they fail."""
 
