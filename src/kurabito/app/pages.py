@@ -104,7 +104,14 @@ def _library_pages(product: Product) -> Iterator[PageRoutes]:
     yield partial(naming.router, libraries=libraries, naming=product.naming)
     yield partial(renames.router, libraries=libraries, renames=product.renames)
     yield partial(media_servers.router, servers=product.media_servers)
-    yield partial(adoption.router, adoptions=product.adoptions, imports=product.imports, catalog=product.catalog)
+    yield partial(
+        adoption.router,
+        adoptions=product.adoptions,
+        imports=product.imports,
+        catalog=product.catalog,
+        summaries=product.catalog_summaries,
+        libraries=libraries,
+    )
     yield partial(
         duplicates.router,
         libraries=libraries,

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterable
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from fastapi import Request, Response
 
 from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.errors import InvalidInput
+from kurabito.library.service import LibraryService
+from kurabito.placements.adoption.reasons import AdoptionReason
 from kurabito.placements.adoption.service import Adoptions
+from kurabito.placements.adoption.store import UnadoptedFile
 from kurabito.placements.imports.model import ImportOrder
 from kurabito.placements.imports.service import Imports
 from kurabito.site.routing import Router
@@ -21,7 +28,14 @@ _SERIES: Final = 2_000
 _KINDS: Final = (ReleaseKind.TV, ReleaseKind.SPECIAL, ReleaseKind.OVA, ReleaseKind.MOVIE)
 
 
-def router(pages: Pages, adoptions: Adoptions, imports: Imports, catalog: Catalog) -> Router:
+def router(
+    pages: Pages,
+    adoptions: Adoptions,
+    imports: Imports,
+    catalog: Catalog,
+    summaries: CatalogSummaries,
+    libraries: LibraryService,
+) -> Router:
     """The list, the plan of an import, and the import."""
     routes = Router()
 
@@ -29,7 +43,15 @@ def router(pages: Pages, adoptions: Adoptions, imports: Imports, catalog: Catalo
     async def unadopted(request: Request) -> Response:
         cursor = id_cursor(request)
         page = await adoptions.unadopted(limit=_FILES, cursor=cursor)
-        return pages.show(request, "adoption.html", page=page, cursor=cursor)
+        known, matches = await asyncio.gather(libraries.by_id(), _matches(summaries, page.items))
+        return pages.show(
+            request,
+            "adoption.html",
+            page=page,
+            cursor=cursor,
+            matches=matches,
+            whole_paths={one.file_id: str(known[one.library_id].path / one.path) for one in page.items},
+        )
 
     @routes.get("/imports")
     async def look(request: Request) -> Response:
@@ -48,6 +70,18 @@ def router(pages: Pages, adoptions: Adoptions, imports: Imports, catalog: Catalo
         return pages.go(f"/series/{order.series_id}")
 
     return routes
+
+
+async def _matches(summaries: CatalogSummaries, files: Iterable[UnadoptedFile]) -> dict[int, int]:
+    """The match that is to be chosen for each file whose folder has none, by the ids of the files."""
+    waiting = {
+        one.file_id: (one.library_id, str(PurePosixPath(one.path).parent))
+        for one in files
+        if one.reason.code is AdoptionReason.UNMATCHED_FOLDER
+    }
+    folders = list(set(waiting.values()))
+    found = dict(zip(folders, await asyncio.gather(*(summaries.match_of_folder(*one) for one in folders)), strict=True))
+    return {file_id: match for file_id, folder in waiting.items() if (match := found[folder]) is not None}
 
 
 def _order(asked: dict[str, Any]) -> ImportOrder:

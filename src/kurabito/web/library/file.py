@@ -25,6 +25,8 @@ from kurabito.web.pages import Pages
 from kurabito.web.shows.titles import shown_shows
 
 _COPIES: Final = 20
+_CONTAINERS: Final = {"matroska,webm": "Matroska", "mov,mp4,m4a,3gp,3g2,mj2": "MP4", "mpegts": "MPEG-TS", "avi": "AVI"}
+"""What FFmpeg's names of several formats at once are called by people."""
 _DELETED: Final = "deleted"
 """The field of an address that names the job of what was deleted."""
 
@@ -70,6 +72,7 @@ def router(pages: Pages, parts: FileParts) -> Router:
             group=group,
             copies=copies,
             media=media.get(story.file.id),
+            containers=_CONTAINERS,
             is_media=is_media(story.file.name),
             may_delete=parts.discards.allowed,
             deleted=await deleted_by(request, parts.discards),
