@@ -256,7 +256,7 @@ async def test_the_first_episode_of_a_show_is_in_sight_and_unfolds(
     await details.focus()
     await page.keyboard.press("Enter")
     await expect(page.locator("#link-1")).to_be_visible()
-    await expect(page.locator("#link-1")).to_contain_text("Excluded by a filter")
+    await expect(page.locator("#link-1")).to_contain_text("Excluded by a rule")
     # What unfolds keeps its buttons in their places.
     release, button = [await page.locator(it).bounding_box() for it in ("#link-1", "#correct-1 > summary")]
     assert release is not None

@@ -334,9 +334,9 @@ async def test_what_a_filter_rejects_and_what_is_yet_to_air_is_told(site: Site, 
     assert "3 / 6" in text_of(await site.get("/series"))
     page = await site.get("/series/1")
     assert page.text.count('<li data-episode="unaired"') == 2
-    told = "Excluded by a filter: too <small>"
+    told = "Excluded by a rule: too <small>"
     assert told in unescape(page.text.replace("<bdi>", "")).replace("</bdi>", "")
-    assert text_of(await site.get("/following/1")).count("Excluded by a filter: too") == 2
+    assert text_of(await site.get("/following/1")).count("Excluded by a rule: too") == 2
 
 
 async def test_what_was_read_again_is_listed_with_its_cause(site: Site) -> None:
