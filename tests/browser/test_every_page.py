@@ -96,6 +96,12 @@ CRUSHED: Final = (
     " && it.textContent.trim().length > 8 && !it.matches('.pick')).map((it) => it.textContent.trim())"
 )
 
+# A tab is one line, whether its list wraps or is scrolled.
+BROKEN_TABS: Final = (
+    "[...document.querySelectorAll('.tabs a')].filter((it) => it.offsetParent"
+    " && it.clientHeight > 2.5 * parseFloat(getComputedStyle(it).fontSize)).map((it) => it.textContent.trim())"
+)
+
 
 async def prepared(demo: dict[str, str], page: Page) -> None:
     """The demo with everything in it that its pages can show."""
@@ -132,15 +138,18 @@ async def test_no_page_has_an_accessibility_violation(demo: dict[str, str], new_
     assert violations == []
 
 
+@pytest.mark.parametrize("language", ["en", "zh-Hans"])
 async def test_no_text_is_squeezed_into_a_column_of_single_letters_on_a_phone(
-    demo: dict[str, str], new_page: NewPage
+    demo: dict[str, str], new_page: NewPage, language: str
 ) -> None:
     page = await new_page(viewport={"width": 390, "height": 900}, locale="en-GB")
     await prepared(demo, page)
+    await page.goto(f"{demo['url']}/system?language={language}")
     crushed: list[str] = []
     for path in PAGES:
         await shown(page, demo["url"], path)
         crushed += [f"{path}: {text}" for text in await page.evaluate(CRUSHED)]
+        crushed += [f"{path}: {text}" for text in await page.evaluate(BROKEN_TABS)]
     assert crushed == []
 
 
@@ -169,3 +178,19 @@ async def test_every_page_fits_in_every_language_theme_and_width(
                     name = path.strip("/").translate(str.maketrans("/?=&", "----")) or "home"
                     await page.screenshot(path=Path(SHOTS) / f"{name}-{language}-{theme}-{width}.png", full_page=True)
     assert ill == []
+
+
+async def test_the_table_of_downloads_fits_a_desk_and_its_menus_are_not_cut_off(
+    demo: dict[str, str], new_page: NewPage
+) -> None:
+    page = await new_page(viewport={"width": 1280, "height": 900}, locale="en-GB")
+    await prepared(demo, page)
+    await shown(page, demo["url"], "/downloads?show=everything")
+    too_wide = "[...document.querySelectorAll('.scroll')].filter((it) => it.scrollWidth > it.clientWidth).length"
+    assert await page.evaluate(too_wide) == 0
+    row = page.locator(".transfers .download").first
+    await row.locator("summary").click()
+    panel = row.locator(".confirm-panel")
+    await panel.scroll_into_view_if_needed()
+    whole = "(it) => { const at = it.getBoundingClientRect(); return it.contains(document.elementFromPoint(at.x + 9, at.bottom - 9)) }"
+    assert await panel.evaluate(whole), "the menu of a row is cut off by the table"

@@ -209,6 +209,11 @@ async def test_what_is_the_users_is_shown_as_yours_and_offers_nothing_that_would
     # Whoever asks for it all the same is told why not.
     for wish, fields in (("pause", {}), ("resume", {}), ("remove", {"delete_files": "yes"})):
         assert "download 1 is yours" in await site.post(f"/downloads/1/{wish}", 409, **fields)
+    # Complete, it can be downloaded again like any other.
+    a.say(f"{1:040x}", "completed", progress=1.0)
+    await core.poll()
+    for path in ("/downloads?show=everything", "/downloads/1"):
+        assert "Download this episode again?" in await site.get(path)
     await site.post("/downloads/1/remove")
     await core.work()
     assert f"{1:040x}" in a.has

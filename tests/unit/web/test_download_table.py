@@ -12,7 +12,14 @@ from kurabito.downloads.search.pasted_links import LONGEST, is_pasted, magnet_of
 from kurabito.downloads.states import Status
 from kurabito.downloads.store import Download
 from kurabito.errors import InvalidInput
-from kurabito.web.downloads.download_pages import DownloadOrder, DownloadTotals, ShownDownload, in_order, totals_of
+from kurabito.web.downloads.download_pages import (
+    DownloadOrder,
+    DownloadTotals,
+    ShownDownload,
+    in_order,
+    is_descending,
+    totals_of,
+)
 from kurabito.web.forms import uploaded
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -56,6 +63,10 @@ def test_downloads_are_sorted_by_what_their_keeper_chose_and_the_other_way_round
     assert numbers(DownloadOrder.SIZE) == [2, 1, 3]
     assert numbers(DownloadOrder.SIZE, is_turned=True) == [3, 1, 2]
     assert numbers(DownloadOrder.LEFT) == [2, 1, 3]
+    # The arrow at the head of the column says what the order is.
+    descending = {order for order in DownloadOrder if is_descending(order, is_turned=False)}
+    assert descending == {DownloadOrder.ADDED, DownloadOrder.PROGRESS, DownloadOrder.SIZE, DownloadOrder.RATE}
+    assert {order for order in DownloadOrder if is_descending(order, is_turned=True)} == set(DownloadOrder) - descending
     assert totals_of(some) == DownloadTotals(3, 10, 400, 301)
 
 

@@ -99,6 +99,14 @@ _KEYS: Final[dict[DownloadOrder, Callable[[Download], Any]]] = {
 }
 
 
+_LARGEST_FIRST: Final = frozenset({DownloadOrder.ADDED, DownloadOrder.PROGRESS, DownloadOrder.SIZE, DownloadOrder.RATE})
+
+
+def is_descending(order: DownloadOrder, *, is_turned: bool) -> bool:
+    """Whether that order begins with the largest."""
+    return (order in _LARGEST_FIRST) is not is_turned
+
+
 def in_order(entries: Iterable[ShownDownload], order: DownloadOrder, *, is_turned: bool) -> list[ShownDownload]:
     """Downloads by something, the largest or the nearest first, or the other way round."""
     return sorted(entries, key=lambda one: _KEYS[order](one.download), reverse=is_turned)

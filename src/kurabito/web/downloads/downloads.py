@@ -22,7 +22,14 @@ from kurabito.downloads.store import Download
 from kurabito.downloads.want_again import WantedAgain, Wanting
 from kurabito.placements.filing.service import Placements
 from kurabito.site.routing import Router
-from kurabito.web.downloads.download_pages import DownloadOrder, ShownStates, in_order, page_of, totals_of
+from kurabito.web.downloads.download_pages import (
+    DownloadOrder,
+    ShownStates,
+    in_order,
+    is_descending,
+    page_of,
+    totals_of,
+)
 from kurabito.web.forms import CHECKED, fields_of, id_cursor, id_of, one_of, uploaded
 from kurabito.web.pages import Pages
 
@@ -144,6 +151,7 @@ class _DownloadPages:
             order=order,
             orders=tuple(DownloadOrder),
             is_turned=is_turned,
+            is_descending=is_descending(order, is_turned=is_turned),
             is_sorted=is_sorted,
             is_moving=is_moving,
             longest_link=LONGEST,
