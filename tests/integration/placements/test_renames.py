@@ -126,3 +126,22 @@ async def test_a_name_has_the_title_of_its_episode_when_it_is_known(house: House
     house.shelf.database.write_blocking(lambda conn: keep_lists(conn, EpisodeSource.BGM, {"7": more}))
     (rename,) = (await renames.preview(1)).renames
     assert rename.target == "Yoru no Kurabito/Yoru no Kurabito - 03 - Water.mkv"
+
+
+@pytest.mark.parametrize("matched", ["Anime/夜の蔵人", "Anime/夜の蔵人/S1"])
+async def test_a_season_that_the_user_has_a_folder_for_stays_in_it(house: House, matched: str) -> None:
+    record = house.record("Yoru no Kurabito", tmdb_id=7, season=1)
+    series = house.series("Yoru no Kurabito", metadata_id=record)
+    house.shelf.run(
+        "INSERT INTO folder_matches (library_id, folder, reading, file_id, job_id, metadata_id, matched_by, created_at, "
+        "updated_at) VALUES (1, :folder, '{}', :file, 'j', :record, 'keeper', :now, :now)",
+        folder=matched,
+        file=house.shelf.put("Anime/夜の蔵人/S1/old 05.mkv", b"five"),
+        record=record,
+    )
+    name = min(EPISODES)
+    house.download(series, name, {name: b"episode 1"})
+    await house.settle()
+    assert "Anime/夜の蔵人/S1/Yoru no Kurabito S01E01.mkv" in house.library()
+    # What was named just now has its name.
+    assert (await Renames(house.shelf.database).preview(1)).renames == ()

@@ -90,11 +90,14 @@ def season_folders(paths: Sequence[str], folder: str) -> dict[int, str]:
     return found
 
 
-def _in_folder(conn: Connection, library: AcceptingLibrary, folder: str) -> Destination:
+def above_season(folder: str) -> str | None:
+    """The folder of the show, where what was matched is one season of a show that has folders for them; else None."""
     above, slash, last = folder.rpartition("/")
-    if slash and read_folder(last).kind is FolderKind.SEASON:
-        # What was matched is one season of a show that has folders for them.
-        folder = above
+    return above if slash and read_folder(last).kind is FolderKind.SEASON else None
+
+
+def _in_folder(conn: Connection, library: AcceptingLibrary, folder: str) -> Destination:
+    folder = above_season(folder) or folder
     values = {"library_id": library.id, "first": f"{folder}/", "beyond": f"{folder}0", "most": _MOST_PATHS}
     paths = [path for (path,) in conn.all(_SQL.paths, values)]
     return Destination(library=library, folder=folder, season_folders=season_folders(paths, folder))

@@ -38,6 +38,8 @@ class FiledFile(NamedTuple):
     """Of a film in several files."""
     is_extra: bool = False
     """An opening, a trailer, a menu: it keeps its own name."""
+    season_folder: str | None = None
+    """The folder that its season keeps below that of its series; None: the template says it."""
 
 
 class Rename(NamedTuple):
@@ -94,7 +96,8 @@ class _Namer:
         elif file.is_film:
             stem = film_stem(self._naming, file.facts, file.folder, file.part)
         else:
-            folder, season = file.folder or self._series.of(file.facts), self._seasons.of(file.facts)
+            folder = file.folder or self._series.of(file.facts)
+            season = file.season_folder or self._seasons.of(file.facts)
             stem = episode_stem(self._naming, file.facts, folder, season)
         return with_extension(stem, extension) if file.tag is None else beside(stem, file.tag, self._naming, extension)
 

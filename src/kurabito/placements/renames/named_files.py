@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from kurabito.catalog import series as catalog_series
 from kurabito.catalog.errors import SeriesNotFound
 from kurabito.db import Connection, Queries
+from kurabito.placements.filing.destination import above_season, season_folders
 from kurabito.placements.filing.naming_facts import NamedBy, read_named_by
 from kurabito.placements.filing.show_facts import NamedShow, read_show
 from kurabito.placements.naming.numbering import EntryNumbers, NumberingScheme, number_episodes, special_number
@@ -42,19 +44,22 @@ def known_paths(conn: Connection, library_id: int) -> list[str]:
 
 
 def filed_files(
-    conn: Connection, library_id: int, naming: NamingSettings, files: Mapping[str, NamedFile]
+    conn: Connection, library_id: int, naming: NamingSettings, files: Mapping[str, NamedFile], paths: Iterable[str] = ()
 ) -> Iterator[FiledFile]:
-    """The same files with what a naming needs: titles and numbers as they are known now."""
-    shows = _Shows(conn, library_id, with_titles=naming.uses("episode_title"))
+    """The same files with what a naming needs: titles and numbers as they are known now; with all `paths` of the library, also its folders."""
+    others = sorted(path for path in paths if path not in files)
+    shows = _Shows(conn, library_id, others, with_titles=naming.uses("episode_title"))
     for file in files.values():
         by = read_named_by(file.named_by)
         show = shows.of(by.work.series_id)
+        facts = _facts(by, show, naming)
         yield FiledFile(
             file.path,
-            _facts(by, show, naming),
+            facts,
             is_film=by.work.kind is WorkKind.FILM,
             tag=by.tag,
             folder=None if show is None else show.folder,
+            season_folder=None if show is None or facts.season is None else show.season_folders.get(facts.season),
             part=by.work.part,
             is_extra=by.file_class is FileClass.EXTRA,
         )
@@ -65,13 +70,16 @@ class _Show:
     named: NamedShow
     folder: str | None
     """The folder that the user has it in; it keeps its name."""
+    season_folders: Mapping[int, str]
+    """Folders of seasons in which the user has files; they keep their names, too."""
 
 
 class _Shows:
     """The series of a library, each read once."""
 
-    def __init__(self, conn: Connection, library_id: int, *, with_titles: bool) -> None:
+    def __init__(self, conn: Connection, library_id: int, others: Sequence[str], *, with_titles: bool) -> None:
         self._conn = conn
+        self._others = others
         self._with_titles = with_titles
         self._folders: dict[int, str] = dict(conn.all(_SQL.own_folders, {"library_id": library_id}))
         self._known: dict[int, _Show | None] = {}
@@ -88,7 +96,14 @@ class _Shows:
             series = catalog_series.find(self._conn, series_id)
         except SeriesNotFound:
             return None
-        return _Show(read_show(self._conn, series, with_titles=self._with_titles), self._folders.get(series_id))
+        named = read_show(self._conn, series, with_titles=self._with_titles)
+        folder = self._folders.get(series_id)
+        if folder is None:
+            return _Show(named, None, {})
+        folder = above_season(folder) or folder
+        # The character after the slash ends what lies below the folder.
+        inside = slice(bisect_left(self._others, f"{folder}/"), bisect_left(self._others, f"{folder}0"))
+        return _Show(named, folder, season_folders(self._others[inside], folder))
 
 
 def _facts(by: NamedBy, show: _Show | None, naming: NamingSettings) -> NameFacts:

@@ -106,9 +106,9 @@ def plan(
     """What a naming, or the library's own, would change; and the files that have a name from us, by their paths."""
     libraries.find(conn, library_id)
     chosen = naming or naming_of(conn, library_id)
-    files = named_files(conn, library_id)
-    named = plan_renames(filed_files(conn, library_id, chosen, files), chosen)
-    ordered, taken = in_order(named.renames, known_paths(conn, library_id))
+    files, paths = named_files(conn, library_id), known_paths(conn, library_id)
+    named = plan_renames(filed_files(conn, library_id, chosen, files, paths), chosen)
+    ordered, taken = in_order(named.renames, paths)
     preview = RenamePreview(
         renames=tuple(ordered),
         unchanged=named.unchanged,
