@@ -183,6 +183,9 @@ async def test_a_series_is_asked_about_followed_named_and_counted(site: Site, fe
     assert "0 / 12 · Downloading" in text_of(page)
     page = await site.get(f"/series/{batch}")
     assert page.text.count('<li data-episode="downloading"') == 12
+    # What is followed is unfollowed; only what is new can be ignored.
+    assert re.findall(r'name="state" value="ignored">([^<]+)', page.text) == ["Unfollow"]
+    assert ">Ignore<" in (await site.get(f"/series/{gate}")).text
     assert "燈籠字幕组 1080p Blu-ray zh-Hans, ja Batch 9.6 GiB" in text_of(page)
     assert "Its series is waiting" not in page.text
     assert f"Accepted {told}" in text_of(await site.get("/following/1"))
