@@ -10,8 +10,8 @@ from kurabito.runtime.states import TaskState
 
 MAX_PAGE: Final = 1000
 _ID: Final = re.compile("[1-9][0-9]{0,18}")
-BIGGEST_ID: Final = 2**63 - 1
-"""The largest id that a column of either database holds."""
+BIGGEST_ID: Final = 9 * 10**18
+"""The largest id. Both databases hold it, and so does a floating number to the digit, as documents of the API write limits."""
 
 
 class PageRequest(NamedTuple):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +16,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from tests.support.waiting import PATIENCE
 
 from kurabito.runtime import TaskState
+from kurabito.runtime.paging import BIGGEST_ID
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,6 +68,13 @@ async def test_no_request_meets_an_answer_that_is_not_documented(
         site.live.end()
         task = await site.queue.enqueue("think", {"about": "tea"})
         await asyncio.to_thread(_explore, site.url, str(task.id))
+
+
+async def test_no_limit_of_the_document_is_higher_than_what_is_taken(site: Site) -> None:
+    document = (await site.http.get("/openapi.json")).text
+    # Limits are written as floating numbers, which are not every whole number.
+    limits = [Decimal(limit) for limit in re.findall(r'"maximum":\s*([0-9.eE+-]+)', document)]
+    assert max(limits) == BIGGEST_ID
 
 
 async def test_every_error_is_documented_in_the_one_shape(site: Site) -> None:
