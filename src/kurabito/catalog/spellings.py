@@ -23,6 +23,11 @@ _HAN: Final = ("", *"一二三四五六七八九十")
 _FILM_WORDS: Final = ("劇場版", "剧场版", "映画", "电影", "電影")
 _LATIN_FILM_WORDS: Final = ("themovie", "movie")
 _ORDINALS: Final = {1: "1st", 2: "2nd", 3: "3rd"}
+_TOKEN: Final = re.compile(rf"[{CJK}]+|[^\s{CJK}]+")
+_MOST_TOKENS: Final = 16
+_SHORTEST_BASE: Final = 4
+_SHORTEST_FOREIGN_BASE: Final = 2
+_YEAR_BEHIND: Final = re.compile(r"(.*[^\W\d_].*?)\s+((?:19[5-9]|20[0-4])\d)")
 
 
 def spelled(name: Name, season: int) -> list[str]:
@@ -88,6 +93,25 @@ def halves_of(shown: str) -> tuple[str, str] | None:
         return None
     latin, foreign = fold_title(found[1]), fold_title(found[2])
     return (latin, foreign) if len(latin) >= _SHORTEST_HALF else None
+
+
+@lru_cache(maxsize=16_384)
+def bases_of(shown: str) -> frozenset[str]:
+    """What a name goes on from, or ends with, folded: `Yoru no Kurabito` of `Yoru no Kurabito Zero`."""
+    tokens, whole = list(_TOKEN.finditer(shown))[:_MOST_TOKENS], fold_title(shown)
+    pieces = [shown[: one.end()] for one in tokens[:-1]] + [shown[one.start() :] for one in tokens[1:]]
+    return frozenset(
+        folded
+        for folded in map(fold_title, pieces)
+        if folded != whole and len(folded) >= (_SHORTEST_BASE if folded.isascii() else _SHORTEST_FOREIGN_BASE)
+    )
+
+
+@lru_cache(maxsize=16_384)
+def year_behind(shown: str) -> tuple[str, int] | None:
+    """`Yoru no Kurabito 2019`: the name, folded, and the year that may stand behind it."""
+    found = _YEAR_BEHIND.fullmatch(shown)
+    return (fold_title(found[1]), int(found[2])) if found else None
 
 
 def likeness_of(name: Name) -> str | None:

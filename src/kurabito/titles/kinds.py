@@ -22,7 +22,7 @@ _WORDS: Final = re.compile(
 _FIRST_LETTER: Final = re.compile(r"[剧劇特番总總修精合全MTOSNCEPmtosncep](?<![A-Za-z]{2})")
 _WORD_BEFORE: Final = re.compile(r"[A-Za-z0-9!?%.~] $")
 _ENDS_NAME: Final = re.compile(r"\s?(?:\x00|[\[(](?!\d{1,3}[\])v-])|$)")
-_MOVIE: Final = re.compile(r"(?<![A-Za-z])Movies?(?![A-Za-z])", re.I)
+_MOVIE: Final = re.compile(r"(?<![A-Za-z])(?:Movies?|Gekij(?:ou|ō|o)ban)(?![A-Za-z])", re.I)
 
 
 def read_kind(draft: TitleDraft) -> None:
@@ -46,5 +46,5 @@ def read_kind(draft: TitleDraft) -> None:
             # `Koji OVA [720p]`: without a number it is a work of its own, and this is its name.
             continue
         draft.take(start, end, "kind", f"says {kind}", mark=SKIPPED)
-    if draft.kind is None and "movie" in draft.text.lower() and _MOVIE.search(draft.text):
+    if draft.kind is None and _MOVIE.search(draft.text):
         draft.kind = ReleaseKind.MOVIE

@@ -8,6 +8,7 @@ from typing import Final
 
 from kurabito.titles.draft import SKIPPED, TAKEN, Segment, TitleDraft, segments
 from kurabito.titles.junk_names import is_junk_name
+from kurabito.titles.romaji import romaji_key
 from kurabito.titles.scripts import Script, SeriesName, script_of, simplified
 from kurabito.titles.text import CJK, LATIN_LETTER, LETTER_OR_DIGIT, is_foreign
 
@@ -38,6 +39,7 @@ _SEQUEL_WORDS: Final = frozenset(
     "the third turbo ultimate ultra version".split()
 )
 _ENDS_IN_LATIN: Final = re.compile(f"[{CJK}][A-Za-z]+$")
+_CHINESE_WORD: Final = re.compile("[\u4e00-\u9fff]的[\u4e00-\u9fff]")
 _SIGNS: Final = "!?♪☆★～~-."
 _MOST_NAMES: Final = 12
 _SHORTEST_NAME: Final = 5
@@ -195,8 +197,9 @@ def _by_script(text: str, *, alone: bool, last: bool) -> list[str]:
     if not alone:
         # The mixture is a name only where there is no other.
         pieces = pieces[:2]
-    if behind and is_foreign(behind) != is_foreign(before):
-        pieces.append(behind.partition(SKIPPED)[0])
+    behind = behind.partition(SKIPPED)[0]
+    if behind and (is_foreign(behind) != is_foreign(before) or _is_same_name(before, behind)):
+        pieces.append(behind)
     return pieces
 
 
@@ -215,27 +218,40 @@ def _two_scripts(text: str) -> list[str]:
         return [text]
     if all(word.strip(_SIGNS).lower() in _SEQUEL_WORDS for word in words[change:] if word):
         return [text]
-    if change == len(words) - 1 and _ENDS_IN_LATIN.search(words[change - 1]):
-        # `蔵人ZERO HOUR`: the foreign name goes on in Latin letters.
+    if _ENDS_IN_LATIN.search(words[change - 1]) or _is_subtitle(" ".join(words[:change]), " ".join(words[change:])):
+        # `蔵人ZERO HOUR`, `蔵人 ZERO HOUR`: the foreign name goes on in Latin letters.
         return [text]
     return [" ".join(words[:change]), " ".join(words[change:]), text]
 
 
+def _is_subtitle(name: str, rest: str) -> bool:
+    """Whether what stands behind a name belongs to it: `夜のくらびと ENCORE`, `夜之蔵人 act II`. A name has small letters too."""
+    letters = LATIN_LETTER.findall(rest)
+    return len(letters) > 1 and ("".join(letters).isupper() or letters[0].islower()) and not romaji_key(rest)
+
+
 def _two_languages(text: str) -> list[str]:
     """`夜之酿酒师 夜のくらびと`: the Chinese name, and the Japanese one behind it; or one name in the letters of both."""
-    if " " not in text.strip() or LATIN_LETTER.search(text):
+    if " " not in text.strip():
         return [text]
     words = text.split()
     if script_of(text) is Script.KANA:
         first = next((index for index, word in enumerate(words) if script_of(word) is Script.KANA), 0)
         chinese = " ".join(words[:first])
-        if (SeriesName.of(chinese).language or "").startswith("zh"):
+        if _is_chinese(chinese):
             return [chinese, " ".join(words[first:])]
+    if LATIN_LETTER.search(text):
+        return [text]
     for cut in range(1, len(words)):
         one, other = " ".join(words[:cut]), " ".join(words[cut:])
         if script_of(one) is Script.HAN and _is_same_name(one, other):
             return [one, other]
     return [text]
+
+
+def _is_chinese(name: str) -> bool:
+    """Whether letters that only Chinese has say so, or the word that stands between a thing and its owner."""
+    return (SeriesName.of(name).language or "").startswith("zh") or _CHINESE_WORD.search(name) is not None
 
 
 def _is_same_name(one: str, other: str) -> bool:

@@ -35,7 +35,7 @@ _ORDINAL_SEASON: Final = re.compile(
 )
 _HAN_COUNT: Final = rf"(\d{{1,2}}|[{HAN}]{{1,4}})"
 _HAN_SEASON: Final = re.compile(
-    rf"第\s?{_HAN_COUNT}(?:\s?[-~至到]\s?第?{_HAN_COUNT})?\s?[季期](?!间|間|待)"
+    rf"第\s?{_HAN_COUNT}(?:\s?[-~至到]\s?第?{_HAN_COUNT})?\s?(?:[季期](?!间|間|待)|シーズン|シリーズ)"
     rf"|(?<![\d第])(\d{{1,2}}|[{HAN[2:-1]}]{{1,2}})\s?(?:期(?!间|間|待)|기(?!\w))"
 )
 _PART: Final = re.compile(rf"第\s?{_HAN_COUNT}\s?部(分)?(?![{HAN}\w])")
@@ -56,7 +56,7 @@ _MARK: Final = re.compile("season|saison|tem|staffel|stagione|seizoen|series|с�
 def read_season(draft: TitleDraft) -> None:
     """Take every mention of a season out of the name. The first one that counts something is the season."""
     text = draft.text
-    if not text.isascii() and any(counter in text for counter in "季期部기"):
+    if not text.isascii() and any(counter in text for counter in "季期部기ズ"):
         for found in _HAN_SEASON.finditer(text):
             last = han_number(found[2]) if found[2] else None
             _take(draft, found, tuple(map(int, span(han_number(found[1] or found[3]), last).numbers)))

@@ -90,7 +90,7 @@ def _learn(conn: Connection, changes: RowChanges, reading: Reading, series_id: i
             "source": AliasSource.KEEPER.value,
         }
         for name in reading.names
-        if not is_junk(name.shown) and known.is_free(name.folded, reading)
+        if not is_junk(name.shown) and known.is_free(name.folded, reading, reading.said_season)
     ]
     changes.names((row, None, series_id) for row in rows)
 

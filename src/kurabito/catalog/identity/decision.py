@@ -91,6 +91,8 @@ class Hints:
     """Those of its names that say nothing."""
     subtitled: frozenset[str] = frozenset()
     """Those of its names behind which stands what the offline index does not know as a name of their show."""
+    own: frozenset[str] = frozenset()
+    """Those of its names that only its season has: what it is called elsewhere goes on in them."""
     is_of_year: bool = False
     """The offline index knows one of its names as one show, which began in the year that it says."""
 
@@ -124,7 +126,7 @@ def _weigh(reading: Reading, one: Candidate, hints: Hints) -> WeighedSeries:
         marks = (Clue.YEAR if mark is Clue.UNSAID_YEAR else mark for mark in marks)
     clues = [*sorted(found, key=list(Clue).index), *marks]
     if one.found.isdisjoint(OUTWEIGH):
-        clues += names_of(reading, one.series, one.by)
+        clues += names_of(reading, one.series, one.by, hints.own)
         is_told = one.is_exact or Clue.YEAR in clues or Clue.COUNTRY in clues
         if not is_told and Clue.NAME in one.found and one.by <= hints.shared:
             clues.append(Clue.SHARED_NAME)
@@ -168,9 +170,12 @@ def _of_marked_season(reading: Reading, best: Sequence[Candidate]) -> Sequence[C
 
 def _one_of_several(best: Sequence[Candidate], weighed: dict[int, WeighedSeries], hints: Hints) -> Decision:
     """Several series fit. Where different names led to them, they are one, if nothing speaks against it."""
-    led_apart = all(one.by.isdisjoint(other.by) for one, other in combinations(best, 2))
+    led_apart = all((one.by - hints.own).isdisjoint(other.by) for one, other in combinations(best, 2))
     doubtful = any(weighed[one.series.id].is_doubtful for one in best)
-    joinable = all(may_be_one(one.series, other.series) for one, other in combinations(best, 2))
+    has_own_name = any(one.by & hints.own for one in best)
+    joinable = all(
+        may_be_one(one.series, other.series, has_own_name=has_own_name) for one, other in combinations(best, 2)
+    )
     if led_apart and joinable and not doubtful and not hints.has_two_entries:
         first, *others = sorted((one.series for one in best), key=lambda series: series.id)
         return Certain(first, weighed[first.id].clues, tuple(others))

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from kurabito.catalog.identity.reading import Reading
+from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
 from kurabito.catalog.releases import Name
+from kurabito.catalog.spellings import year_behind
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.titles.text import is_foreign
 
@@ -116,7 +117,17 @@ class CandidateSeries:
     @property
     def years(self) -> frozenset[int]:
         """The years that are known of it."""
-        return frozenset(year for year in (self.year, *(one.year for one in self.names)) if year)
+        behind = (year_behind(one.name.shown) for one in self.names)
+        return frozenset(
+            year for year in (self.year, *(one.year for one in self.names), *(one[1] for one in behind if one)) if year
+        )
+
+    @property
+    def own_season(self) -> int:
+        """Its season: what titles say beside one of its names, where another name says it without a number."""
+        return (
+            max((one.season for one in self.names), default=self.season) if self.season == FIRST_SEASON else self.season
+        )
 
     @property
     def countries(self) -> frozenset[str]:
@@ -155,14 +166,16 @@ def _year_clue(reading: Reading, said: int, known: frozenset[int]) -> Clue | Non
     return Clue.UNSAID_YEAR if said - max(known) <= _YEARS_OF_A_SEASON * reading.said_season else Clue.OTHER_YEAR
 
 
-def names_of(reading: Reading, series: CandidateSeries, fitting: Iterable[str]) -> Iterator[Clue]:
-    """What the names say of a series that has those in `fitting`."""
+def names_of(
+    reading: Reading, series: CandidateSeries, fitting: Iterable[str], own: Set[str] = frozenset()
+) -> Iterator[Clue]:
+    """What the names say of a series that has those in `fitting`; those in `own` are names of one season alone."""
     known = [one.name for one in series.names]
     folded = {name.folded for name in known}
     shared = [name for name in reading.names if name.folded in set(fitting)]
     if any(_differs_in_signs(mine, other) for mine in shared for other in known if mine.folded == other.folded):
         yield Clue.OTHER_SIGNS
-    others = [name for name in reading.names if name.folded not in folded and name not in shared]
+    others = [name for name in reading.names if name.folded not in folded | own and name not in shared]
     if any(name.folded in folded for name in reading.names if name not in shared):
         return
     strength = max((_length(name) for name in shared), default=0)
@@ -176,19 +189,22 @@ def names_of(reading: Reading, series: CandidateSeries, fitting: Iterable[str]) 
         yield Clue.OTHER_NAMES
 
 
-def may_be_one(some: CandidateSeries, other: CandidateSeries) -> bool:
-    """Whether nothing speaks against two series being one that titles call by two names."""
+def may_be_one(some: CandidateSeries, other: CandidateSeries, *, has_own_name: bool = False) -> bool:
+    """Whether nothing speaks against two series being one that titles call by two names.
+
+    The name that a season has of its own goes on from the name of its show.
+    """
     records = {some.metadata_id, other.metadata_id} - {None}
     apart = bool(some.years and other.years) and not any(is_near(a, b) for a in some.years for b in other.years)
     return (
         some.kind is other.kind
-        and some.season == other.season
+        and some.own_season == other.own_season
         and some.state is other.state
         and len(records) < 2
         and not apart
         and not (some.countries and other.countries and not some.countries & other.countries)
         and some.episode_offset == other.episode_offset
-        and not any(_is_part(one.name, two.name) for one in some.names for two in other.names)
+        and (has_own_name or not any(_is_part(one.name, two.name) for one in some.names for two in other.names))
     )
 
 

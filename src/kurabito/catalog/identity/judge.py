@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
 from kurabito.catalog.identity.aliases import NO_COUNTRY, NO_YEAR
 from kurabito.catalog.identity.decision import Candidate, Decision, Hints, InDoubt, decide
-from kurabito.catalog.identity.evidence import CandidateSeries, Clue
+from kurabito.catalog.identity.evidence import CandidateSeries, Clue, is_near
 from kurabito.catalog.identity.index_names import WholeName
 from kurabito.catalog.identity.knowledge import NameRow, ReleaseOrigin, SeriesKnowledge
-from kurabito.catalog.identity.reading import Reading
+from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
 from kurabito.catalog.identity.rulings import Rulings
 from kurabito.catalog.releases import Name
 from kurabito.catalog.spellings import halves_of, is_junk
@@ -43,6 +44,7 @@ class IdentityJudge:
             shared=frozenset(name for name in names if index.is_shared(name, reading.kind)),
             has_two_entries=index.are_two(names, reading.kind),
             junk=frozenset(name.folded for name in reading.names if is_junk(name.shown)),
+            own=self.known.own_names(reading),
             subtitled=index.subtitled(reading),
             is_of_year=any(index.is_of_year(name, reading.kind, reading.year) for name in names),
         )
@@ -91,6 +93,8 @@ class IdentityJudge:
             yield from self._named(reading, Clue.INDEX, name.folded, index.namesakes(name.folded, reading.kind, year))
             yield from self._named(reading, Clue.ROMAJI, name.folded, self.known.alike(name))
             yield from self._ways_of_halves(reading, name)
+        yield from self._ways_of_years(reading)
+        yield from self._ways_of_own_names(reading)
         own = {name.folded for name in reading.names}
         for name, sequel in reading.sequels():
             for series, row in self.known.named(sequel.folded, reading, sequel.season):
@@ -103,6 +107,25 @@ class IdentityJudge:
                     yield _Way(series, Clue.INDEX, name.folded, row)
         if reading.season is None:
             yield from self._ways_of_seasons(reading)
+
+    def _ways_of_years(self, reading: Reading) -> Iterator[_Way]:
+        """`Show 2019` and `Show (2019)` are one."""
+        for name, folded, year in reading.dated():
+            for series, row in self.known.named(folded, reading, reading.season):
+                if any(is_near(one, year) for one in series.years):
+                    yield _Way(series, Clue.NAME, name.folded, row)
+
+    def _ways_of_own_names(self, reading: Reading) -> Iterator[_Way]:
+        """A season that titles call by a name of its own, beside the number of the season or without it."""
+        if reading.is_later_season:
+            for name in self.known.own_names(reading):
+                for series, row in self.known.named(name, reading, None):
+                    if series.season == FIRST_SEASON:
+                        yield _Way(replace(series, season=reading.said_season), Clue.NAME, name, row)
+        elif reading.season is None:
+            for name, bases in reading.bases():
+                for series, row in self.known.of_later_season(name, bases, reading.kind):
+                    yield _Way(series, Clue.NAME, name, row)
 
     def _ways_of_halves(self, reading: Reading, name: Name) -> Iterator[_Way]:
         """Two names without anything between them, if one series has both, and none is called by the whole."""

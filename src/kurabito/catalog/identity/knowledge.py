@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
@@ -23,6 +23,7 @@ from kurabito.db.rows import ColumnList
 from kurabito.feeds.subscriptions import Subscription
 from kurabito.metadata.lookup import read_sequel
 from kurabito.titles.kana import letters_of, readings_of
+from kurabito.titles.scripts import simplified
 
 _SERIES: Final = ColumnList(
     "series.id, series.title, series.kind, series.season, series.state, series.year, series.country, "
@@ -80,7 +81,9 @@ class SeriesKnowledge:
         self.index = IndexNames(conn, written, sequels, pages, films)
         plain = {one for name in written if (one := simplified_of(name)) is not None}
         halves = {half for one in listed for name in one.names for half in halves_of(name.shown) or ()}
-        self._look_up(names | sequels | plain | halves | self.index.every_name())
+        dated = {folded for one in listed for _, folded, _ in one.dated()}
+        bases = {base for one in listed for _, some in one.bases() for base in some}
+        self._look_up(names | sequels | plain | halves | dated | bases | self.index.every_name())
         self._look_up_romaji({likeness_of(name) or name.folded for name in written})
         self._read_aloud = self._read_titles_aloud({name for one in listed for name in one.names})
         self._whole_names = {one: whole for one in listed if (whole := self.index.whole_name(one)) is not None}
@@ -104,6 +107,33 @@ class SeriesKnowledge:
                 most = max(series.episode_offset for series, _ in reached)
                 return [one for one in reached if one[0].episode_offset == most]
         return [one for one in rows if one[1].season == (FIRST_SEASON if season is None else season)]
+
+    def own_names(self, reading: Reading) -> frozenset[str]:
+        """The names of a release, folded, that only its season has: what the show is called beside another name goes on in them."""
+        if not reading.is_later_season or reading.kind is SeriesKind.MOVIE:
+            return frozenset()
+        named = {name.folded: self._series_named(name.folded, reading.kind) for name in reading.names}
+        return frozenset(
+            name
+            for name, bases in reading.bases()
+            for other, series in named.items()
+            if other != name
+            if any(
+                simplified(base) == simplified(other) or self._series_named(base, reading.kind) & series
+                for base in bases
+            )
+        )
+
+    def of_later_season(self, folded: str, bases: Set[str], kind: SeriesKind) -> list[tuple[CandidateSeries, NameRow]]:
+        """The later season that a name belongs to alone: another name of it, of the whole show, goes on in this one."""
+        rows = self._rows.get((folded, kind), set())
+        if any(row.season <= FIRST_SEASON for row in rows):
+            return []
+        found = [(self._series[row.series_id], row) for row in rows]
+        return [one for one in found if any(known.name.folded in bases for known in one[0].names)]
+
+    def _series_named(self, folded: str, kind: SeriesKind) -> set[int]:
+        return {row.series_id for row in self._rows.get((folded, kind), ())}
 
     def alike(self, name: Name) -> frozenset[str]:
         """The names of series, folded, that are this one in another spelling: romaji, its reading, or the other Chinese script."""
@@ -132,26 +162,25 @@ class SeriesKnowledge:
         given = {"series_id": series_id, "folded": group.folded, "subscription_id": subscription_id}
         return self._conn.one(SQL.habit, given) is not None
 
-    def is_free(self, folded: str, reading: Reading) -> bool:
-        """Whether no series has this name beside what the reading says."""
-        row = (reading.said_season, reading.year or NO_YEAR, reading.country or NO_COUNTRY)
+    def is_free(self, folded: str, reading: Reading, season: int) -> bool:
+        """Whether no series has this name beside the season, and the year and country of the reading."""
+        row = (season, reading.year or NO_YEAR, reading.country or NO_COUNTRY)
         return all(row != one[:3] for one in self._rows.get((folded, reading.kind), ()))
 
-    def learn(self, series: CandidateSeries, names: Sequence[Name], reading: Reading) -> list[dict[str, Any]]:
-        """Remember names of a series; as rows to be stored."""
+    def learn(
+        self, series: CandidateSeries, names: Sequence[tuple[Name, int]], reading: Reading
+    ) -> list[dict[str, Any]]:
+        """Remember names of a series, each with its season; as rows to be stored."""
         rows = [
-            {
-                **alias_row(name, reading.kind, reading.said_season, reading.year, reading.country),
-                "series_id": series.id,
-            }
-            for name in names
+            {**alias_row(name, reading.kind, season, reading.year, reading.country), "series_id": series.id}
+            for name, season in names
         ]
         for row in rows:
             known_row = NameRow(row["season"], row["year"], row["country"], series.id)
             self._rows.setdefault((row["folded"], reading.kind), set()).add(known_row)
             if row["romaji"] is not None:
                 self._romaji.setdefault(row["romaji"], set()).add(row["folded"])
-        known = (KnownName(name, reading.said_season, reading.year, reading.country) for name in names)
+        known = (KnownName(name, season, reading.year, reading.country) for name, season in names)
         self._series[series.id] = replace(series, names=(*series.names, *known))
         return rows
 

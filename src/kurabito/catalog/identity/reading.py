@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.releases import Name, Release
-from kurabito.catalog.spellings import romaji_of, spelled
+from kurabito.catalog.spellings import bases_of, romaji_of, spelled, year_behind
 from kurabito.catalog.states import SeriesKind
 from kurabito.metadata.lookup import Sequel, read_sequel
 from kurabito.titles import Episode
@@ -101,6 +101,22 @@ class Reading:
         """Its names that carry the mark of a later season, folded, each with the same without it."""
         sequels = ((name.folded, _sequel(name.shown)) for name in self.names)
         return {name: Name.of(one.name).folded for name, one in sequels if one and one.season > FIRST_SEASON}
+
+    def dated(self) -> Iterator[tuple[Name, str, int]]:
+        """The same names without the year behind them, or with the year that stands beside them, each with that year."""
+        for name in self.names:
+            behind = year_behind(name.shown)
+            if behind is not None and self.year in (None, behind[1]):
+                yield name, *behind
+            elif self.year is not None:
+                yield name, f"{name.folded}{self.year}", self.year
+
+    def bases(self) -> Iterator[tuple[str, frozenset[str]]]:
+        """Its names that do not stand beside their season, folded, each with what it goes on from, or ends with."""
+        for name in self.names:
+            marked = spelled(name, self.season) if self.season is not None else ()
+            if not any(mark in one.folded for one in self.written for mark in marked):
+                yield name.folded, bases_of(name.shown)
 
     def subtitles(self) -> dict[str, str]:
         """Its names that go on in Latin letters which are no romaji, folded, each with those: `夜之蔵人 STAMPEDE`."""

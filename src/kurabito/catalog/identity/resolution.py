@@ -15,7 +15,7 @@ from kurabito.catalog.identity.entries import understood
 from kurabito.catalog.identity.evidence import CandidateSeries, Clue
 from kurabito.catalog.identity.judge import IdentityJudge
 from kurabito.catalog.identity.knowledge import ReleaseOrigin
-from kurabito.catalog.identity.reading import Reading
+from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
 from kurabito.catalog.releases import Release
 from kurabito.catalog.spellings import is_junk
 from kurabito.catalog.states import SeriesState
@@ -146,7 +146,12 @@ class _Batch:
         known = self._judge.known
         if series.names and known.index.are_two((name.folded for name in reading.names), reading.kind):
             return
-        free = [name for name in reading.names if not is_junk(name.shown) and known.is_free(name.folded, reading)]
+        said = reading.said_season
+        names = [(name, said) for name in reading.names if not is_junk(name.shown)]
+        own = known.own_names(reading)
+        # Beside a name of its own, titles leave the season out.
+        names += [(name, FIRST_SEASON) for name, _ in names if name.folded in own]
+        free = [(name, season) for name, season in names if known.is_free(name.folded, reading, season)]
         if free:
             self._new_names += known.learn(series, free, reading)
 
