@@ -11,6 +11,7 @@ With --check nothing is written: the pages that are not up to date are named, an
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import inspect
 import re
@@ -300,14 +301,17 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 def main() -> int:
     """Write the pages, or say which would change."""
+    parser = argparse.ArgumentParser(description="Writes the generated parts of the documentation again.")
+    parser.add_argument("--check", action="store_true", help="write nothing; name the pages that are not up to date")
+    only_check = parser.parse_args().check
     outdated = stale()
     for page in outdated:
-        if "--check" in sys.argv[1:]:
+        if only_check:
             print(f"{page.relative_to(ROOT)} is not up to date: run `make docs`", file=sys.stderr)
             continue
         page.write_text(rendered(page.read_text(encoding="utf-8")), encoding="utf-8")
         print(f"==> {page.relative_to(ROOT)}")
-    return 1 if outdated and "--check" in sys.argv[1:] else 0
+    return 1 if outdated and only_check else 0
 
 
 if __name__ == "__main__":

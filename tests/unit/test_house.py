@@ -234,6 +234,16 @@ def test_every_file_that_a_package_names_exists() -> None:
     assert missing == []
 
 
+def test_a_package_names_each_of_its_files_once() -> None:
+    """A second line for a file says the same in other words, and is left behind when the first one changes."""
+    twice = {}
+    for path in SOURCE.rglob("__init__.py"):
+        begun = re.findall(r"^ *([a-z_]+\.py)\b", ast.get_docstring(tree(path)) or "", re.MULTILINE)
+        if again := sorted({name for name in begun if begun.count(name) > 1}):
+            twice[str(path.parent.relative_to(SOURCE))] = again
+    assert twice == {}
+
+
 def silent_sleeps(text: str) -> Iterator[int]:
     """Lines where a test sleeps for a while, other than between two looks at what it waits for, and does not say why."""
     lines = text.splitlines()

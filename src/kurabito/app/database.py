@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from kurabito.clock import Clock, SystemClock
 from kurabito.db import Database, open_database
 from kurabito.db.adoption import TakenTable
-from kurabito.db.factory import sqlite_path
+from kurabito.db.factory import file_of
 from kurabito.db.ledger import has_tables
 from kurabito.db.migrate import PRODUCT, RUNTIME, migrate_together, pending, unknown
 from kurabito.db.postgres.roles import ensure_role, role_is_ready, role_script
@@ -37,7 +37,7 @@ def check_kept(settings: Settings) -> None:
 
 def sqlite_file(settings: Settings) -> Path | None:
     """The file that the database is; None for a server."""
-    return sqlite_path(settings.database) if settings.database.startswith("sqlite:") else None
+    return file_of(settings.database)
 
 
 def is_new(settings: Settings) -> bool:

@@ -29,7 +29,6 @@ from kurabito.dataplane.thumbnails.media_job import MediaWork
 from kurabito.db import Database, open_database
 from kurabito.db.migrate import PRODUCT, pending
 from kurabito.db.postgres.roles import role_is_ready
-from kurabito.db.sqlite.database import SqliteDatabase
 from kurabito.errors import ConfigError, DatabaseUnavailable
 from kurabito.logs import get_logger
 from kurabito.protocol.enums import JobKind, MediaType
@@ -104,8 +103,8 @@ def _runners(settings: Settings, database: Database, name: str) -> list[Runner[A
         MediaWork(DecoderProcess(MediaType.VIDEO), limit=_reading_limit(settings, database)),
         PlacementWork(),
     ]
-    if isinstance(database, SqliteDatabase):
-        works.append(CheckpointWork(database.connect))
+    if (connect := database.connect_for_checkpoints) is not None:
+        works.append(CheckpointWork(connect))
     return [Runner(database, leased, name=name, lease=lease, heartbeat=heartbeat) for leased in works]
 
 
@@ -134,7 +133,7 @@ def _capabilities(settings: Settings, database: Database) -> list[Capability]:
     lacking = {
         Capability.THUMBNAIL_IMAGE: not settings.thumbnail_images,
         Capability.THUMBNAIL_VIDEO: not settings.thumbnail_videos,
-        Capability.CHECKPOINT: not isinstance(database, SqliteDatabase),
+        Capability.CHECKPOINT: database.connect_for_checkpoints is None,
     }
     return [capability for capability in Capability if not lacking.get(capability)]
 

@@ -46,6 +46,11 @@ def open_database(
     raise ConfigError(f"a database URL begins with sqlite:/// or postgresql://, got {scheme or url!r}")
 
 
+def file_of(url: str) -> Path | None:
+    """The file that the database of this URL is; None for one of a server."""
+    return sqlite_path(url) if url.startswith("sqlite:") else None
+
+
 def sqlite_path(url: str) -> Path:
     """The file of `sqlite:///relative.db` or `sqlite:////absolute.db`."""
     rest = url.removeprefix("sqlite://")

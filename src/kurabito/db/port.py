@@ -6,8 +6,10 @@ SQLite our clock gives it, on PostgreSQL the server's, because machines disagree
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from kurabito.db.dialect import Dialect
@@ -107,6 +109,16 @@ class Database(Protocol):
     @property
     def pooled(self) -> bool:
         """Whether sessions are shared with other programs, so that no setting of ours stays on one. Known once it is open."""
+        ...
+
+    @property
+    def workers_folder(self) -> Path | None:
+        """Where workers hold the locks that say that they live; None where they may be on other machines."""
+        ...
+
+    @property
+    def connect_for_checkpoints(self) -> Callable[[], sqlite3.Connection] | None:
+        """Opens a connection on which a data plane does checkpoints; None where the server of the database does them."""
         ...
 
     def open(self) -> None:

@@ -40,7 +40,7 @@ CHECKS: Final[dict[str, Check]] = {
     "data plane role": stores.data_plane_role,
     "server version": stores.server_version,
     "server clock": stores.server_clock,
-    "doors": stores.doors,
+    "access": stores.access,
     "TMDB": outside.tmdb,
     "bgm.tv": outside.bgm,
 }

@@ -140,7 +140,7 @@ def judge_skew(before: int, there: int, after: int) -> CheckResult:
     return warning(says, "have both machines set their clocks by NTP") if skew > _SKEW else ok(says)
 
 
-def doors(settings: Settings) -> CheckResult:
+def access(settings: Settings) -> CheckResult:
     """Other machines come in only with a password."""
     if settings.password_file is None and not is_loopback(settings.host):
         with _opened(settings) as database:
@@ -152,8 +152,8 @@ def doors(settings: Settings) -> CheckResult:
             refuse_strangers(settings.host, has_password=has_password)
         except ConfigError as problem:
             return broken(str(problem))
-    who = "this machine" if is_loopback(settings.host) else "other machines too, with a password"
-    return ok(f"{settings.host} is for {who}")
+    who = "this machine only" if is_loopback(settings.host) else "other machines too, with a password"
+    return ok(f"{settings.host} can be reached from {who}")
 
 
 def _open(settings: Settings) -> Database | None:

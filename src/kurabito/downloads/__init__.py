@@ -10,6 +10,7 @@ profiles/          what is preferred: named profiles, a show's own, and the scor
 search/            what indexers have, and grabbing it; follow/ follows a show by one of its groups
 wanted/            missing episodes and the search for them; blocklist/ has releases that failed
 history/           what happened to releases and files; the days of episodes
+edits/             edits of several shows at once, and their undo
 filters/           the rules, and what a change of them would do
 dispatch/          sends downloads to downloaders and follows them there
 store.py           downloads as they are stored; states.py has their moves, downloads.py what can be asked of them

@@ -25,7 +25,7 @@ log = get_logger(__name__)
 _FIRST_WAIT: Final = 1.0
 _LONGEST_WAIT: Final = 60.0
 _ASKED_EVERY: Final = 15.0
-# Also to a core that was never away: what it forgot of us it knows again.
+# A core that answers all the time may still have lost our registration, such as with a restored database.
 _RENEWED_EVERY: Final = 600.0
 _ONCE: Final = Limits(seconds=15.0, redirects=0, attempts=1, max_bytes=65_536, refusal_bytes=65_536)
 

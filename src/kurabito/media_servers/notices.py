@@ -93,7 +93,7 @@ class MediaServerNotices:
             await self._fail(server, error, is_last=is_last)
             raise
         await self._database.write(lambda conn: store.note_success(conn, server.id))
-        _log.info("media server told", server=server.id, folders=len(folders))
+        _log.info("media server notified", server=server.id, folders=len(folders))
 
     async def _fail(self, server: StoredMediaServer, error: OutboundError | MediaServerError, *, is_last: bool) -> None:
         code, message = error.code, mask_text(str(error))

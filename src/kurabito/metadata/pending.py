@@ -113,11 +113,6 @@ def get_metadata_to_sync(
     return [record_of(row) for row in conn.all(_SQL.to_sync, values)]
 
 
-def count_metadata_to_sync(conn: Connection, *, ids: bool = True) -> int:
-    """How many records `get_metadata_to_sync` would give in all."""
-    return int(conn.value(_SQL.count_to_sync, {"ids": int(ids), "cool_down": _COOL_DOWN}))
-
-
 def western_to_look_up(conn: Connection, after: int, limit: int = SYNC_CHUNK) -> list[Metadata]:
     """The next records that have only an English title to look them up by."""
     return _chunk(conn, _WESTERN, after, limit)

@@ -16,14 +16,6 @@ WHERE id IN (
         ORDER BY id LIMIT :limit) AS long_ago)
 ORDER BY id LIMIT :limit;
 
--- name: count_to_sync
-SELECT count(*) FROM (
-    SELECT id FROM {with_remote_poster} WHERE {has_remote_poster}
-    UNION
-    SELECT id FROM {without_tmdb} WHERE {lacks_tmdb} AND tmdb_lookup_at IS NULL AND :ids = 1
-    UNION
-    SELECT id FROM {without_tmdb} WHERE {lacks_tmdb} AND tmdb_lookup_at < :now - :cool_down AND :ids = 1) AS waiting;
-
 -- name: count_work
 -- A record that lacks several things is one.
 SELECT count(*) FROM (

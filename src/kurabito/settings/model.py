@@ -132,7 +132,7 @@ class Settings(BaseModel):
     stalled_minutes: Minutes = Field(60.0, description="minutes without progress until a download counts as stalled")
     elsewhere_minutes: Minutes | None = Field(
         None,
-        description="after how long a download that stands still, or whose downloader is away, is sent to another; default: "
+        description="minutes until a stalled download, or one whose downloader does not respond, is sent to another; default: "
         "only when asked",
     )
     dead_hours: Hours | None = Field(
@@ -145,31 +145,31 @@ class Settings(BaseModel):
         allow_inf_nan=False,
         description="GiB on the disk of the download root that stay free; what does not fit beside them waits",
     )
-    torrent_port: int = Field(6884, ge=1, le=65535, description="port of the embedded downloader for peers")
+    torrent_port: int = Field(6884, ge=1, le=65535, description="port of the built-in downloader for peers")
     torrent_interface: str = Field(
         "", pattern=r"^[\w.:-]*$", description="address or device like tun0 that torrents are bound to; default: all"
     )
     torrent_dht: bool = Field(True, description="whether peers are looked for in the DHT too, beside trackers")
     torrent_download_limit: int | None = Field(
-        None, ge=1, description="KiB a second that torrents of the embedded downloader take at most; default: no limit"
+        None, ge=1, description="KiB a second that torrents of the built-in downloader take at most; default: no limit"
     )
     torrent_upload_limit: int | None = Field(
-        None, ge=1, description="KiB a second that torrents of the embedded downloader give at most; default: no limit"
+        None, ge=1, description="KiB a second that torrents of the built-in downloader give at most; default: no limit"
     )
     torrent_ratio: float = Field(
         1.0,
         ge=0,
         allow_inf_nan=False,
-        description="the embedded downloader seeds until it gave back so much of what it took …",
+        description="the built-in downloader seeds until it gave back so much of what it took …",
     )
     torrent_seed_hours: float = Field(
         24.0, ge=0, allow_inf_nan=False, description="… or for so many hours, whichever is first"
     )
     torrent_parallel: int = Field(
-        8, ge=1, le=1000, description="how many torrents the embedded downloader fetches at the same time"
+        8, ge=1, le=1000, description="how many torrents the built-in downloader fetches at the same time"
     )
     file_parallel: int = Field(
-        3, ge=1, le=100, description="how many plain files the embedded downloader fetches at the same time"
+        3, ge=1, le=100, description="how many plain files the built-in downloader fetches at the same time"
     )
     dataplane_role: str = Field(
         "kurabito_dataplane",

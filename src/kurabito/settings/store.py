@@ -16,7 +16,7 @@ from pydantic import SecretStr, ValidationError
 
 from kurabito.clock import Clock, SystemClock
 from kurabito.db import Connection, Database, Queries, open_database
-from kurabito.db.factory import sqlite_path
+from kurabito.db.factory import file_of
 from kurabito.db.migrate import PRODUCT, pending
 from kurabito.errors import ConfigError, InvalidInput, KurabitoError
 from kurabito.logs import get_logger
@@ -44,7 +44,8 @@ def stored_settings(local: Settings) -> Settings:
     """The settings with what their database holds, for a process that starts. Nothing is created."""
     if local.database.startswith("memory:"):
         return local
-    if local.database.startswith("sqlite:") and not sqlite_path(local.database).exists():
+    file = file_of(local.database)
+    if file is not None and not file.exists():
         return local
     database = open_database(local.database, create=False)
     database.open()

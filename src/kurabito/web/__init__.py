@@ -1,20 +1,19 @@
 """The pages: rendered here, kept live by one small module in the browser, usable without it.
 
     home/ shows/ library/ duplicates/ downloads/ following/ finding/ system/    the pages of each domain
+    settings/        the settings, and what else its user decides about the program itself
     pages.py         from a template and values to an answer; navigation.py has the pages that the navigation leads to
     forms.py         what was typed, what it means, and what is wrong with it at which field
     tone.py          which colour a status has
-    words.py         messages, moments and numbers in the reader's language; languages.py has the catalogues in locales/
-    service_routes.py what the pages of services have in common: add, change, test, remove
+    words.py         every text of a page in the reader's language (`say` in a template), moments and numbers; languages.py has
+                     the catalogues in locales/
+    service_routes.py  what the pages of media servers and of destinations have in common: add, change, test, remove
     reasons.py       which message says a reason; names.py names of files as they can be shown
     preferences.py   the language and the light that a reader chose
     failures.py      the page of an error; path_map_lines.py path mappings as a form has them
     addresses.py     paths below the base path; assets.py serves static/
 
 A page decides nothing: health and status come from the domain, and the API answers with the same words.
-
-service_routes.py what pages of services have in common: media servers, destinations of notifications
-settings/         the settings, and what else a keeper decides about the program itself
 """
 
 from __future__ import annotations

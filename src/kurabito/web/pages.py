@@ -21,7 +21,7 @@ from kurabito.thumbnails.keys import media_type_of
 from kurabito.web.addresses import Addresses
 from kurabito.web.assets import Assets
 from kurabito.web.languages import catalogues, with_code
-from kurabito.web.navigation import GROUPS
+from kurabito.web.navigation import DRAWINGS, GROUPS
 from kurabito.web.preferences import THEMES, language_of, theme_of
 from kurabito.web.system.payloads import shown_payload, shown_result
 from kurabito.web.tone import tone_of
@@ -43,6 +43,7 @@ def _templates() -> Environment:
     )
     templates.filters["with_code"] = with_code
     templates.globals.update(
+        drawings=DRAWINGS,
         languages=catalogues(),
         media_type_of=media_type_of,
         navigation_groups=GROUPS,

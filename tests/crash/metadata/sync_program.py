@@ -15,7 +15,7 @@ from kurabito.db import Connection
 from kurabito.http import Outbound
 from kurabito.metadata import MetadataActor, MetadataRunner, PosterService
 from kurabito.metadata.health import SourceReports
-from kurabito.metadata.pending import count_metadata_to_sync
+from kurabito.metadata.pending import get_metadata_to_sync
 from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sources.tmdb import TmdbClient
 from kurabito.metadata.sources.tmdb_pages import TmdbPages
@@ -51,7 +51,9 @@ async def sync(database: str, folder: Path, url: str) -> None:
 
 def _is_left(conn: Connection) -> bool:
     return bool(
-        count_metadata_to_sync(conn) or due_records(conn, after=0, limit=1) or remote_backdrops(conn, after=0, limit=1)
+        get_metadata_to_sync(conn, limit=1)
+        or due_records(conn, after=0, limit=1)
+        or remote_backdrops(conn, after=0, limit=1)
     )
 
 

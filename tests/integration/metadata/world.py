@@ -278,10 +278,6 @@ class World:
         return 200, {"Content-Type": "image/jpeg"}, JPEG + path.encode() * 500
 
 
-def _folded(name: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
-
-
 def _searched(name: str) -> str:
     bare = (letter for letter in unicodedata.normalize("NFKD", name) if not unicodedata.combining(letter))
     words = "".join(letter if letter.isalnum() else " " * (letter != "'") for letter in bare).casefold().split()

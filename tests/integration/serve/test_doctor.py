@@ -74,7 +74,7 @@ def test_what_is_broken_is_said_with_what_to_do(commands: Commands) -> None:
 
 def test_an_open_door_without_a_password_is_found(commands: Commands) -> None:
     outcome = commands.run("doctor", "--json", KURABITO_HOST="0.0.0.0", KURABITO_PORT="0")
-    assert ill(outcome) == {"doors"}
+    assert ill(outcome) == {"access"}
 
 
 def test_a_state_folder_that_cannot_be_made_is_found(commands: Commands, tmp_path: Path) -> None:

@@ -39,6 +39,12 @@ def questions(tree: ast.AST) -> Iterator[int]:
                 yield node.lineno
             case ast.Match(subject=subject) if is_dialect(subject):
                 yield node.lineno
+            case ast.Call(func=ast.Name(id="isinstance"), args=[_, ast.Name(id="SqliteDatabase" | "PostgresDatabase")]):
+                yield node.lineno
+            case ast.Call(func=ast.Attribute(attr="startswith"), args=[ast.Constant(value=str() as begun)]) if (
+                begun.startswith(("sqlite", "postgres"))
+            ):
+                yield node.lineno
 
 
 def is_dialect(node: ast.AST) -> bool:
@@ -158,6 +164,8 @@ def test_no_store_asks_which_database_it_is() -> None:
         "dialect == other",
         "conn.dialect.name == 'sqlite'",
         "match conn.dialect:\n    case _: pass",
+        "isinstance(database, SqliteDatabase)",
+        "settings.database.startswith('sqlite:')",
     ],
 )
 def test_a_question_is_seen(text: str) -> None:

@@ -9,6 +9,4 @@ library.py           the library's parts over one open queue
 metadata.py          everything about metadata over one open queue
 notifications.py     notifications over one open queue
 thumbnails.py        the parts of thumbnails over one open database
-fixes.py             what the buttons of *Home* do themselves
-notifications.py     notifications over one open queue
 """

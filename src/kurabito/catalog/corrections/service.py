@@ -117,7 +117,7 @@ class Corrections:
 
         correction, changes = await self._database.write(store)
         if self._wake is not None and correction.kind is CorrectionKind.CHANGE:
-            # What names or an offset brought here, or took away, is read again.
+            # Releases that the changed names or the changed offset gave to this series, or took from it, are read again.
             if names := changes.renamed():
                 await self._wake(RelinkTask(names=names, cause=RelinkCause.NAMES))
             for recounted in changes.recounted():

@@ -17,5 +17,4 @@ series_imports.py what `kurabito import --series` does: plans, shows, asks, and 
 takeovers.py      what `kurabito import-from` does with what it read: shows it, and takes it over
 title.py          `kurabito title`: parse release titles, and explain the result
 wanted.py         `kurabito wanted`: what is missing
-notifications.py  `kurabito notifications`: where messages go, and what was sent
 """

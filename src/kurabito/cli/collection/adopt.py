@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from kurabito.catalog.states import SeriesWish
     from kurabito.settings import Settings
 
-app = typer.Typer(no_args_is_help=True, help="See what of existing collections counts, and say what is wanted of it.")
+app = typer.Typer(
+    no_args_is_help=True, help="See which existing files count as episodes, and choose which episodes are downloaded."
+)
 
 
 class WishChoice(StrEnum):
@@ -30,7 +32,7 @@ def left(
 ) -> None:
     """List the videos of libraries that belong to no episode, and why.
 
-    Everything else counts as had. Nothing was moved, renamed or written.
+    All other videos count as in the library. Nothing was moved, renamed or written.
 
     Examples:
 
@@ -73,7 +75,7 @@ def want(
     series: Annotated[list[int] | None, typer.Argument(help="The series, by their ids.", metavar="SERIES")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every series that is not followed.")] = False,
 ) -> None:
-    """Say which episodes of shows are downloaded. Adopted shows are not followed until you do.
+    """Choose which episodes of shows are downloaded. Shows found in a library are not followed until you do.
 
     Examples:
 

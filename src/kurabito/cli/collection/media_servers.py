@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from kurabito.media_servers.service import MediaServers
 
-app = typer.Typer(no_args_is_help=True, help="Media servers that hear of new files: list, add, test, remove.")
+app = typer.Typer(no_args_is_help=True, help="Media servers that are notified of new files: list, add, test, remove.")
 
 ServerId = Annotated[int, typer.Argument(min=1, help="The media server's id, as `list` shows it.", metavar="ID")]
 
@@ -49,7 +49,7 @@ def list_servers() -> None:
 def add(
     kind: Annotated[ServerKind, typer.Argument(help="Which program it is.")],
     url: Annotated[str, typer.Argument(help="Its address, like http://nas:8096.", metavar="URL")],
-    name: Annotated[str | None, typer.Option(help="What you call it; its kind if you say nothing.")] = None,
+    name: Annotated[str | None, typer.Option(help="What you call it; default: its kind.")] = None,
     token: Annotated[
         str | None,
         typer.Option(
@@ -63,7 +63,7 @@ def add(
         typer.Option("--map", help="A folder here and there, like /srv/media=/media; may be repeated."),
     ] = None,
 ) -> None:
-    """Add a media server. Its host may be in your own network: that you add it allows it.
+    """Add a media server. Its host may be in your own network: adding it allows that host.
 
     Examples:
 
@@ -86,7 +86,7 @@ def add(
 
 @app.command()
 def test(server: ServerId) -> None:
-    """Ask a media server whether it hears us and takes the token. The exit code is 1 when it does not.
+    """Test whether a media server responds and accepts the token. The exit code is 1 when it does not.
 
     Examples:
 
@@ -106,7 +106,7 @@ def test(server: ServerId) -> None:
 
 @app.command()
 def remove(server: ServerId) -> None:
-    """Forget a media server."""
+    """Remove a media server."""
     _ask(lambda servers: servers.remove(server))
 
 

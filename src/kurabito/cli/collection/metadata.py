@@ -27,7 +27,10 @@ def import_file(
     file: Annotated[
         Path,
         typer.Argument(
-            help="The file; which project it is of is recognised.", exists=True, dir_okay=False, show_default=False
+            help="The file; its project is recognised from its content.",
+            exists=True,
+            dir_okay=False,
+            show_default=False,
         ),
     ],
     force: Force = False,

@@ -67,14 +67,14 @@ def add(
     ] = None,
     hears: Annotated[
         list[HeardKind] | None,
-        typer.Option("--hears", help="What it hears of; may be repeated. Everything if left out."),
+        typer.Option("--hears", help="What it is notified about; repeat for more. Everything if left out."),
     ] = None,
     language: Annotated[str, typer.Option(help="The language of its messages: en, zh-Hans, zh-Hant or ja.")] = "en",
     quiet: Annotated[
         str | None, typer.Option(help="Quiet hours by the clock of the server, like 22:00-07:00.", metavar="HOURS")
     ] = None,
 ) -> None:
-    """Add a destination. Its host may be in your own network: that you add it allows it.
+    """Add a destination. Its host may be in your own network: adding it allows that host.
 
     Examples:
 
@@ -140,7 +140,7 @@ def history(destination: DestinationId) -> None:
 
 @app.command()
 def remove(destination: DestinationId) -> None:
-    """Forget a destination and its history."""
+    """Remove a destination and its history."""
     _ask(lambda notifications: notifications.remove(destination))
 
 

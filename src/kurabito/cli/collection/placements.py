@@ -157,7 +157,7 @@ def resolve(
 
 @app.command()
 def undo(placement: PlacementId) -> None:
-    """Bring the file back whose place another took; that one goes to the trash."""
+    """Restore a file that another one replaced; that one goes to the trash."""
     import asyncio
 
     from kurabito.placements.filing.service import Placements

@@ -24,8 +24,8 @@ WHY: Final = {
 
 
 def wanted(
-    series: Annotated[int | None, typer.Option("--series", min=1, help="Only of the show with this id.")] = None,
-    search: Annotated[bool, typer.Option("--search", help="Have all of it searched for by `kurabito serve`.")] = False,
+    series: Annotated[int | None, typer.Option("--series", min=1, help="Only the show with this ID.")] = None,
+    search: Annotated[bool, typer.Option("--search", help="Have `kurabito serve` search for all of them.")] = False,
     automatic: Annotated[
         bool | None,
         typer.Option(

@@ -18,10 +18,13 @@ def follow(
         int | None, typer.Option("--group", min=1, help="Follow it by the group with this number.")
     ] = None,
     standby: Annotated[
-        int | None, typer.Option("--standby", min=1, help="The group that stands in when the first is silent.")
+        int | None, typer.Option("--standby", min=1, help="The fallback group, used when the first releases nothing.")
     ] = None,
     silent_days: Annotated[
-        int, typer.Option("--silent-days", min=1, max=365, help="It stands in after so many days.")
+        int,
+        typer.Option(
+            "--silent-days", min=1, max=365, help="Days without a release after which the fallback group is used."
+        ),
     ] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per group, one per line.")] = False,
 ) -> None:

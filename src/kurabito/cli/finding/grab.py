@@ -24,7 +24,9 @@ def grab(
     episode: Annotated[int | None, typer.Option("--episode", min=0, help="Only this episode.")] = None,
     key: Annotated[
         str | None,
-        typer.Option("--key", help="This release, by the key that `kurabito search` shows, whatever is decided of it."),
+        typer.Option(
+            "--key", help="This release, by the key that `kurabito search` shows, even if it would not be taken."
+        ),
     ] = None,
 ) -> None:
     """Search all indexers and download the best release that would be taken; with `--key`, the one that you name.

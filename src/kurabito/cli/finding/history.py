@@ -17,7 +17,7 @@ def history(
     text: Annotated[
         str, typer.Argument(metavar="[TEXT]", help="Only entries with this in their titles or paths.")
     ] = "",
-    series: Annotated[int | None, typer.Option("--series", min=1, help="Only of the show with this id.")] = None,
+    series: Annotated[int | None, typer.Option("--series", min=1, help="Only the show with this ID.")] = None,
     kinds: Annotated[
         list[str] | None,
         typer.Option(

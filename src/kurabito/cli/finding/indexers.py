@@ -23,13 +23,13 @@ ApiKey = Annotated[
 Private = Annotated[
     bool | None, typer.Option("--private/--no-private", help="Its host may be inside your own network.")
 ]
-Categories = Annotated[str | None, typer.Option(help="Categories of Torznab, like 2000,5070; empty is all of them.")]
+Categories = Annotated[str | None, typer.Option(help="Torznab categories, such as 2000,5070; empty for all.")]
 Seeders = Annotated[int | None, typer.Option(help="Releases with fewer seeders are shown and not taken.")]
-Priority = Annotated[int | None, typer.Option(help="The larger is named first.")]
+Priority = Annotated[int | None, typer.Option(help="Indexers with a larger number come first.")]
 PerHour = Annotated[int | None, typer.Option(help="The most requests in an hour.")]
-Proxy = Annotated[str | None, typer.Option(help="It is asked through this proxy; empty is as everything else.")]
-Ratio = Annotated[float | None, typer.Option(help="Its releases are seeded until so much was given back.")]
-Minutes = Annotated[int | None, typer.Option(help="Or for so many minutes, whichever is first.")]
+Proxy = Annotated[str | None, typer.Option(help="Proxy for its requests; empty uses the general one.")]
+Ratio = Annotated[float | None, typer.Option(help="Its releases are seeded up to this ratio.")]
+Minutes = Annotated[int | None, typer.Option(help="Or for this many minutes, whichever comes first.")]
 
 
 @app.command("list")
@@ -89,7 +89,7 @@ def add(
         typer.Argument(help="A Torznab URL as Prowlarr or Jackett copy it, or the key of a site.", metavar="URL|SITE"),
     ],
     name: Name = None,
-    mirror: Annotated[str | None, typer.Option(help="Of a site: the address to ask instead of its own.")] = None,
+    mirror: Annotated[str | None, typer.Option(help="For a site: the address to use instead of its own.")] = None,
     api_key: ApiKey = None,
     private: Private = None,
 ) -> None:
@@ -121,7 +121,9 @@ def add(
 def change(
     indexer_id: IndexerId,
     name: Name = None,
-    url: Annotated[str | None, typer.Option(help="Another address; of a site a mirror, and empty is the site.")] = None,
+    url: Annotated[
+        str | None, typer.Option(help="Another address; for a site, a mirror, or empty for the site itself.")
+    ] = None,
     api_key: ApiKey = None,
     private: Private = None,
     enabled: Annotated[bool | None, typer.Option("--enabled/--disabled", help="Whether it is searched.")] = None,
@@ -165,7 +167,7 @@ def change(
 
 @app.command()
 def test(indexer_id: IndexerId) -> None:
-    """Ask an indexer for anything, also one that rests. The exit code is 1 when it does not answer.
+    """Test an indexer, also one that is paused. The exit code is 1 when it does not answer.
 
     Examples:
 
@@ -202,7 +204,7 @@ def queries(indexer_id: IndexerId, as_json: Json = False) -> None:
 
 @app.command()
 def remove(indexer_id: IndexerId) -> None:
-    """Forget an indexer. What it found stays.
+    """Remove an indexer. The releases it found stay.
 
     Examples:
 

@@ -162,7 +162,7 @@ class StepExecution:
             else:
                 now = replace_by_link(pair, aside)
         except (RemovalRefused, OSError):
-            # It may have failed because another did it, who took the job while this process stood still.
+            # It may have failed because another data plane took the job, while this process was stopped, and did the step.
             self._see_that_it_is_ours()
             if self._undo(roots, aside, pair.source, pair.kept):
                 raise

@@ -121,7 +121,7 @@ class _Hashing:
         after = store.START
         while page := self._job.read(partial(self._unsampled, after)):
             after = page[-1]
-            # A sample would be in vain where every file is read anyway. Twins elsewhere find it by its size alone then.
+            # Where every file is read whole, a sample gains nothing. A file of the same size in another library finds it without one.
             every_file = self._library.every_file
             yield from _portions([row for row in page if every_file or row.size_bytes <= READ_WHOLE], whole=True)
             yield from _portions([row for row in page if not every_file and row.size_bytes > READ_WHOLE], whole=False)

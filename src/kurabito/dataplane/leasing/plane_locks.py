@@ -14,7 +14,6 @@ from typing import Final
 from kurabito.clock import Clock, SystemClock
 from kurabito.db import Database
 from kurabito.db.grace import planes_folder
-from kurabito.db.sqlite.database import SqliteDatabase
 from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger
 from kurabito.protocol import planes
@@ -36,7 +35,8 @@ class PlaneLocks:
         self._database = database
         self._heartbeat = heartbeat
         self._clock = clock or SystemClock()
-        self.folder = planes_folder(database.workers_folder) if isinstance(database, SqliteDatabase) else None
+        workers = database.workers_folder
+        self.folder = None if workers is None else planes_folder(workers)
         """None where a lock would say nothing."""
 
     @contextmanager

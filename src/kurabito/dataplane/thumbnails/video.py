@@ -128,7 +128,7 @@ def _drawn(frame: Any, stream: Any, side: int) -> Any:
 
 def explained(problem: Exception) -> ThumbnailFailed:
     """Why a file cannot be read, as a code."""
-    # The second is said of a format that is not on our list.
+    # ArgumentError is raised for a format that is not on our list.
     if isinstance(problem, InvalidDataError | ArgumentError):
         return ThumbnailFailed(ErrorCode.THUMB_UNKNOWN_FORMAT, "it is no video of a kind that can be decoded")
     if isinstance(problem, OSError) and problem.errno == errno.ENOMEM:

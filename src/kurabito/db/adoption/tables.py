@@ -86,7 +86,7 @@ def _settle_job(cells: Cells) -> list[str]:
     payload = _from_json(cells["payload"])
     if cells.get("library_id") is None and isinstance(payload, dict) and type(payload.get("library_id")) is int:
         cells["library_id"] = payload["library_id"]
-    # A plan of theirs must never be taken for the one of ours that will have its number.
+    # The number of an earlier plan will be given to one of ours, and the old job must never be taken for a job of that plan.
     if isinstance(payload, dict) and not (cells.get("kind") == "delete" and payload.keys() & _OF_OUR_DELETES):
         return []
     cells["payload"] = json.dumps({"earlier": cells["payload"] if payload is None else payload}, ensure_ascii=False)

@@ -51,6 +51,8 @@ class PostgresDatabase:
     """
 
     dialect: Final = Dialect.POSTGRES
+    workers_folder: Final = None
+    connect_for_checkpoints: Final = None
 
     def __init__(
         self,

@@ -67,6 +67,10 @@ class SqliteDatabase:
         self._local = threading.local()
         self._reading: list[sqlite3.Connection] = []
 
+    @property
+    def connect_for_checkpoints(self) -> Callable[[], sqlite3.Connection]:
+        return self.connect
+
     def open(self) -> None:
         if not self._create:
             _refuse_foreign(self.path, self._ledger)

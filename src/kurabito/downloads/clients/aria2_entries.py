@@ -52,7 +52,7 @@ def _files_below(entry: Entry) -> tuple[TransferFile, ...] | None:
     listed = entry["files"]
     if len(listed) > MOST_FILES or not all(file["path"].startswith(folder) for file in listed):
         return None
-    # It is asked for of what is complete, which is all that was selected.
+    # Files are asked for only once the download is complete, and then each selected file is.
     selected = [file["selected"] == "true" for file in listed]
     return tuple(
         TransferFile(file["path"].removeprefix(folder), int(file["length"]), is_wanted, is_complete=is_wanted)

@@ -201,8 +201,8 @@ class QBittorrentClient:
         response = await self._call("POST", "torrents/add", **sent)
         if _was_added(response):
             return Owner.KURABITO
-        # It says the same of one that is there already and of one that it cannot use. One that came in this moment, by its user or
-        # by a life of ours before this one, is listed only when it was read.
+        # qBittorrent answers the same for a torrent that it has already and for one that it cannot use. A torrent that its user, or
+        # this program before it was restarted, has only just added is not listed until qBittorrent has read it.
         for _ in range(_LOOKS):
             if (there := (await self._all()).get(source.hash)) is not None:
                 return self._owner(there)

@@ -51,5 +51,5 @@ class StandIns:
             await self._subscriptions.change(subscription_id, {"is_enabled": True})
             own = {"subscription_id": subscription_id}
             await self._database.write(lambda conn, own=own: conn.run(_SQL.take_over, own))  # type: ignore[misc]
-            log.info("feed stands in for another", subscription=subscription_id)
+            log.info("fallback feed followed", subscription=subscription_id)
         return len(waiting)

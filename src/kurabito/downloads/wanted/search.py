@@ -85,7 +85,7 @@ class WantedSearch:
             await self._database.write(
                 lambda conn, episodes=episodes, outcome=outcome: store.note(conn, episodes, outcome, is_whole=is_whole)  # type: ignore[misc]
             )
-        log.info("wanted searched for", series=own, episodes=len(wanted), outcomes=sorted(by_outcome))
+        log.info("wanted episodes searched for", series=own, episodes=len(wanted), outcomes=sorted(by_outcome))
         return {one.id for one in wanted}
 
     async def _found(self, series_id: int, episode: float | None) -> tuple[Sequence[FoundRelease], bool, bool]:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from itertools import islice
 from typing import Any, Final
 
-from kurabito.clock import to_datetime
 from kurabito.db import Connection, Database, Queries, Query
 from kurabito.metadata.dumps.model import DumpEntry, DumpSource, SkippedRows
 from kurabito.metadata.sources.bangumi_data import OfflineEntry
@@ -21,17 +18,6 @@ BATCH: Final = 250
 _AT_ONCE: Final = 5_000
 _ROOM: Final = 10_000_000
 """Numbers for the rows of one edition."""
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedDump:
-    """A dump that was imported, and what came of it."""
-
-    source: DumpSource
-    file_name: str
-    entries: int
-    skipped: int
-    imported_at: datetime
 
 
 def replace_dump(
@@ -127,14 +113,6 @@ def _forget_others(database: Database, source: DumpSource, edition: int) -> None
 
     while database.write_blocking(forget, durable=False):
         pass
-
-
-def imported_dumps(conn: Connection) -> list[ImportedDump]:
-    """The dumps that were imported, by their names."""
-    return [
-        ImportedDump(DumpSource(source), file_name, entries, skipped, to_datetime(imported_at))
-        for source, file_name, entries, skipped, imported_at in conn.all(_SQL.imports)
-    ]
 
 
 def run_in_chunks(conn: Connection, query: Query, rows: Iterable[Sequence[Any]], **values: Any) -> None:

@@ -37,6 +37,3 @@ UPDATE offline_imports SET joined_at = :now;
 
 -- name: any_unjoined
 SELECT 1 FROM offline_imports WHERE joined_at IS NULL LIMIT 1;
-
--- name: imports
-SELECT source, file_name, entries, skipped, imported_at FROM offline_imports ORDER BY source;

@@ -139,7 +139,7 @@ def episode_pages(details: Details) -> int:
 
 def _calendar(days: Any) -> list[Airing]:
     if not isinstance(days, list) or not days:
-        # There is no week without a day, and an answer that has none would take the one that is known away.
+        # A week always has days. An answer without any would replace the calendar that is known by an empty one.
         raise ValueError("it has no days")
     items = [(day, item) for day in days for item in day.get("items") or () if not _is_nameless(item)]
     return readable(items, lambda one: Airing(_weekday(one[0]), _airing(one[1])))

@@ -79,7 +79,7 @@ def shorten(text: str, most_bytes: int) -> str:
 
 
 def is_safe(path: str) -> bool:
-    """Whether a path below a library is one that we would make ourselves: the last check before a target is stored.
+    """Whether a path below a library is one that these functions could have made: what tests ask of every target.
 
     >>> is_safe("Show/Season 01/Show S01E01.mkv"), is_safe("Show/../x.mkv"), is_safe("/x.mkv")
     (True, False, False)

@@ -75,7 +75,7 @@ def _choices(reading: VideoReading, context: PlanContext, *, strict: bool) -> li
             continue
         counted_on = list(_counted_on(show, reading.episodes))
         own = reading.season is not None or place == 0
-        # Of a series whose episodes are not known, what its releases count on from is all that can be told.
+        # Where no episode of the series is known and the number may continue an earlier season, only that reading is kept.
         if own and _has(show, reading.episodes) and (show.episodes or not counted_on):
             found.append(_Choice(show, reading.episodes, counted_on=False))
         found += counted_on

@@ -145,12 +145,12 @@ def dead_workers(folder: Path) -> list[str]:
 
 async def expire_dead_workers(folder: Path, expire: Callable[[str], Awaitable[object]]) -> list[str]:
     """Call `expire` (as `queue.expire_worker`) for each dead worker; when it fails, the worker is found again."""
-    buried = []
+    expired = []
     with closing(found_dead(folder)) as names:
         for name in names:
             await expire(name)
-            buried.append(name)
-    return buried
+            expired.append(name)
+    return expired
 
 
 @contextmanager

@@ -295,5 +295,5 @@ class Slots:
     def _end(self, claim: Claim, outcome: Outcome) -> None:
         self._outcomes.append((claim, outcome))
         if len(self._outcomes) == 1:
-            # One word for all that end before the dispatcher comes.
+            # The dispatcher is woken once for all outcomes that are there when it comes.
             self._tell_dispatcher()

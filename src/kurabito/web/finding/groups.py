@@ -31,7 +31,7 @@ def router(pages: Pages, search: ReleaseSearch, running: RunningSearches, follow
             return pages.go("/search")
         listed = offers(await running.whole(query))
         return pages.show(
-            request, "groups.html", query=query, asked=str(request.query_params), offers=listed, silent_days=SILENT_DAYS
+            request, "groups.html", asked=str(request.query_params), offers=listed, silent_days=SILENT_DAYS
         )
 
     @routes.post(_PATH)

@@ -165,7 +165,6 @@ def router(pages: Pages, catalog: Catalog, parts: WallParts) -> Router:
             waiting=len(waiting.items),
             more_waiting=waiting.next_cursor is not None,
             cursor=cursor,
-            kinds=tuple(SeriesKind),
             orders=tuple(SeriesOrder),
             libraries=await parts.libraries.by_id(),
             profiles={one.id: one for one in await parts.profiles.everything()},

@@ -9,6 +9,4 @@ reference.py  `/docs`: the HTTP interface for readers, made from its own descrip
 system.py     *System*: who works, on what database, with which settings and why those
 task_names.py what tasks are called for people: "Scan of Films" rather than `library.scan`
 tasks.py      *Tasks*: every task, a page at a time, and one with all that is known of it
-notification_words.py the words of a notification: what happened, in the language of its destination
-notifications.py the destinations of notifications: how each is, what it hears of, and what it was sent
 """
