@@ -89,6 +89,13 @@ async def test_a_program_with_a_key_is_not_the_keeper(site: Site, path: str) -> 
     assert (await site.get("/settings/backups/anything.db")).status_code == 403
 
 
+async def test_a_program_with_a_key_does_not_become_the_keeper_by_the_set_up(site: Site) -> None:
+    answer = await site.post("/setup/welcome", password=PASSWORD, repeated=PASSWORD)
+    assert answer.status_code == 403
+    assert not answer.cookies
+    assert not await Passwords(site.queue.database).is_set()
+
+
 async def test_a_backup_is_made_and_downloaded_and_no_other_file_is(keeper: Site, url: str, tmp_path: Path) -> None:
     page = await send(keeper, "backups")
     if not url.startswith("sqlite"):
