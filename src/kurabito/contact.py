@@ -23,6 +23,18 @@ def place_of(url: str) -> tuple[str, str | None, int | None]:
     return parts.scheme, parts.hostname, parts.port or _PORTS.get(parts.scheme)
 
 
+def site_of(url: str) -> str:
+    """The host of any address with its port, without what only its owner should see; nothing where it names none.
+
+    >>> site_of("https://me:secret@site.example:8080/rss?key=1"), site_of("http://[nothing")
+    ('site.example:8080', '')
+    """
+    try:
+        return urlsplit(url).netloc.rpartition("@")[2]
+    except ValueError:
+        return ""
+
+
 class ContactHealth(StrEnum):
     """How a service is, in one word."""
 

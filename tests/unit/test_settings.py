@@ -128,6 +128,8 @@ def test_a_bad_file_is_refused_by_name(state: Path, content: str, message: str) 
         ("TORRENT_DOWNLOAD_LIMIT", "10000000", r"torrent_download_limit .*less than or equal to 2097151"),
         ("HEARTBEAT_SECONDS", "1e-300", r"heartbeat_seconds .*greater than or equal to 0.1"),
         ("PROXY", "http://[::1", r"proxy .*must be a whole address"),
+        ("PROXY", "http://[::1]x", r"proxy .*must be a whole address"),
+        ("BGM_URL", "http://[::1]x/", r"bgm_url .*must be a whole address"),
         ("PROXY", "http://nas:99999", r"proxy .*must be a whole address"),
         ("BGM_URL", "http://", r"bgm_url .*must be a whole address"),
         ("BGM_IMAGE_HOST", "a b/x", r"bgm_image_host .*must be a host like nas\.local"),

@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 _HOST_NAME: Final = re.compile(r"[\w.-]+")
+# What Python takes for an address, and no client does.
+_IN_BRACKETS: Final = re.compile(r"\][^:]|[^@\[]\[")
 _PROXY_SCHEMES: Final = ("http://", "https://", "socks5://", "socks5h://")
 _WEB_SCHEMES: Final = ("http://", "https://")
 _BASE_PATH: Final = re.compile(r"(?:/(?!\.{1,2}(?:/|$))[A-Za-z0-9._~-]+)*")
@@ -65,13 +67,32 @@ Minutes = Annotated[float, Field(ge=0.1, le=525_600, allow_inf_nan=False)]
 
 def web_url(url: str) -> str:
     """An address that can be fetched from; raises ValueError."""
-    _url(url, _WEB_SCHEMES, "must begin with http:// or https://")
+    if not url.startswith(_WEB_SCHEMES):
+        raise ValueError("must begin with http:// or https://")
+    try:
+        parts = urlsplit(url)
+        is_good = is_host(parts.hostname or "") and parts.port != 0 and _IN_BRACKETS.search(parts.netloc) is None
+    except ValueError:
+        is_good = False
+    if not is_good or len(url) > _LONGEST_URL or not url.isprintable() or " " in url:
+        raise ValueError("must be a whole address, like https://example.org")
     return url
 
 
 def proxy_url(url: str) -> str:
     """The address of a proxy; raises ValueError."""
-    _url(url, _PROXY_SCHEMES, f"must begin with one of {', '.join(_PROXY_SCHEMES)}")
+    if not url.startswith(_PROXY_SCHEMES):
+        raise ValueError(f"must begin with one of {', '.join(_PROXY_SCHEMES)}")
+    # What is only asked where there is a proxy: it takes a while to load.
+    from kurabito.http.proxies import check_proxy
+
+    try:
+        check_proxy(url)
+        is_good = len(url) <= _LONGEST_URL and url.isprintable() and " " not in url
+    except ValueError:
+        is_good = False
+    if not is_good:
+        raise ValueError("must be a whole address, like socks5://nas:1080")
     return url
 
 
@@ -117,18 +138,6 @@ def checked_folders(values: Iterable[str]) -> None:
     for value in values:
         if not Path(value).is_absolute() or ".." in Path(value).parts or "\0" in value:
             raise ValueError(f"{value} is not a full path like /srv/media")
-
-
-def _url(url: str, schemes: tuple[str, ...], problem: str) -> None:
-    if not url.startswith(schemes):
-        raise ValueError(problem)
-    try:
-        parts = urlsplit(url)
-        is_good = is_host(parts.hostname or "") and parts.port != 0
-    except ValueError:
-        is_good = False
-    if not is_good or len(url) > _LONGEST_URL or not url.isprintable() or " " in url:
-        raise ValueError("must be a whole address, like https://example.org")
 
 
 def _is_network(text: str) -> bool:
