@@ -5,9 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, Final, Self
+from urllib.parse import urlsplit
 
 from kurabito.clock import optional_datetime
+
+_PORTS: Final = {"http": 80, "https": 443}
+
+
+def place_of(url: str) -> tuple[str, str | None, int | None]:
+    """The scheme, host and port of an address that was checked. A secret is given for these, and for no other.
+
+    >>> place_of("https://API.example:443/3") == place_of("https://api.example/4")
+    True
+    """
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or _PORTS.get(parts.scheme)
+
+
+def site_of(url: str) -> str:
+    """The host of any address with its port, without what only its owner should see; nothing where it names none.
+
+    >>> site_of("https://me:secret@site.example:8080/rss?key=1"), site_of("http://[nothing")
+    ('site.example:8080', '')
+    """
+    try:
+        return urlsplit(url).netloc.rpartition("@")[2]
+    except ValueError:
+        return ""
 
 
 class ContactHealth(StrEnum):

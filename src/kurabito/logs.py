@@ -30,7 +30,7 @@ MASK: Final = "***"
 _SECRET_NAME: Final = re.compile(r"key|token|password|passwd|secret|authorization|cookie", re.IGNORECASE)
 # Names of ours that look like a secret and are what a reader of the log searches for.
 _PUBLIC_NAMES: Final = frozenset({"unique_key", "group_key", "thumb_key", "key_id"})
-_URL_PASSWORD: Final = re.compile(r"(\w://[^\s/:@]*):[^\s@/]*@")
+_URL_PASSWORD: Final = re.compile(r"(\w://[^\s/:@]*):[^\s/]*@")
 # A name of its own (token), or the last part of one (access_token, rsskey, torrent_pass, X-Amz-Signature).
 _QUERY_SECRET: Final = re.compile(
     r"([?&](?:[\w.-]*(?:[_.-]|api|rss|pass|auth|user|access))?(?:key|pass|passwd|password|pwd|token|secret|auth|sig|signature|sid)"

@@ -152,3 +152,7 @@ def test_secrets_in_queries_are_hidden_whatever_sites_call_them(name: str) -> No
 @pytest.mark.parametrize("name", ["keyword", "passed", "author", "q", "monkeys", "design"])
 def test_other_parts_of_a_query_stay(name: str) -> None:
     assert logs.mask_text(f"https://a.example/?{name}=kept") == f"https://a.example/?{name}=kept"
+
+
+def test_a_password_with_an_at_sign_in_it_is_hidden_as_a_whole() -> None:
+    assert logs.mask_text("http://me:hunt@er2@nas:3128/x?q=a@b:c") == "http://me:***@nas:3128/x?q=a@b:c"

@@ -10,6 +10,9 @@ import pytest
 from kurabito import settings
 from kurabito.errors import ConfigError
 from kurabito.settings.effects import OF_DATA_PLANES
+from kurabito.settings.fields import FieldKind, fields
+from kurabito.settings.loader import settings_of
+from kurabito.settings.model import Given, Place
 
 
 @pytest.fixture
@@ -120,6 +123,22 @@ def test_a_bad_file_is_refused_by_name(state: Path, content: str, message: str) 
         ("UMASK", "7777", r"umask .*511"),
         ("HEARTBEAT_SECONDS", "20", r"heartbeat_seconds \(20\) must be at most half of lease_seconds \(30\)"),
         ("LEASE_SECONDS", "nan", r"lease_seconds .*cannot be 'nan'"),
+        ("LEASE_SECONDS", "1e300", r"lease_seconds .*less than or equal to 31536000"),
+        ("DOWNLOAD_RESERVE", "1e300", r"download_reserve .*less than or equal to 1000000"),
+        ("TORRENT_DOWNLOAD_LIMIT", "10000000", r"torrent_download_limit .*less than or equal to 2097151"),
+        ("HEARTBEAT_SECONDS", "1e-300", r"heartbeat_seconds .*greater than or equal to 0.1"),
+        ("PROXY", "http://[::1", r"proxy .*must be a whole address"),
+        ("PROXY", "http://[::1]x", r"proxy .*must be a whole address"),
+        ("BGM_URL", "http://[::1]x/", r"bgm_url .*must be a whole address"),
+        ("PROXY", "http://nas:99999", r"proxy .*must be a whole address"),
+        ("BGM_URL", "http://", r"bgm_url .*must be a whole address"),
+        ("BGM_IMAGE_HOST", "a b/x", r"bgm_image_host .*must be a host like nas\.local"),
+        ("BASE_PATH", "/x?y", r"base_path .*letters, digits"),
+        ("BASE_PATH", "/x;y", r"base_path .*letters, digits"),
+        ("BASE_PATH", "/x\r\nSet-Cookie: a=b", r"base_path .*letters, digits"),
+        ("BASE_PATH", "/../x", r"base_path .*letters, digits"),
+        ("DOWNLOAD_ROOT", "~nobody-of-that-name/x", r"download_root .*home folder"),
+        ("TMDB_KEY", "a\nb", r"tmdb_key .*cannot be \*\*\*: must be of ASCII characters"),
     ],
 )
 def test_a_bad_value_names_its_field_and_origin(
@@ -154,6 +173,21 @@ def test_the_base_path_has_one_leading_slash(
 ) -> None:
     monkeypatch.setenv("KURABITO_BASE_PATH", given)
     assert settings.load().base_path == kept
+
+
+@pytest.mark.parametrize("name", ["download_root", "password_file", "state"])
+def test_a_path_with_a_nul_is_refused_by_name(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name} .*NUL"):
+        settings_of({name: Given(f"{tmp_path}\0x", Place.DEFAULT, "here")})
+    with pytest.raises(ConfigError, match=r"browse_roots .*not a full path"):
+        settings_of({"browse_roots": Given(["/srv\0"], Place.DEFAULT, "here")})
+
+
+def test_every_number_has_both_limits() -> None:
+    """A number that no part of the program can work with is refused where it is typed, and not at the next start."""
+    numbers = [field for field in fields() if field.kind is FieldKind.NUMBER]
+    assert len(numbers) > 20
+    assert not [field.name for field in numbers if field.least is None or field.most is None]
 
 
 def test_secrets_are_never_shown(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,13 +61,21 @@ def parse_feed(
     _check_root(head)
     found = [*islice(pieces(text), MOST_ITEMS)]
     base = _BASE.search(head)
-    base_url = urljoin(url, html.unescape(base[1])) if base else url
+    base_url = _joined(url, html.unescape(base[1])) if base else url
     is_whole = _END.search(text, max(0, len(text) - _HEAD)) is not None
     if not is_whole and found and not found[-1].is_whole:
         # The one that was on its way says nothing about the feed itself.
         found.pop()
     items, refused = _read_all(found, base_url, read)
     return Feed(_title(_ITEM.split(head, maxsplit=1)[0]), tuple(items), tuple(refused), is_whole)
+
+
+def _joined(url: str, base: str) -> str:
+    """Where the links of a feed begin: where it says, or where it came from if that is no address."""
+    try:
+        return urljoin(url, base)
+    except ValueError:
+        return url
 
 
 def _read_all(

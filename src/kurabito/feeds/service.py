@@ -111,6 +111,14 @@ def _enqueue_fetch(tasks: TaskTransaction, subscription: Subscription) -> None:
 
 
 def _check(settings: SubscriptionSettings) -> None:
+    try:
+        parts = urlsplit(settings.url)
+        fits = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
+    except ValueError:
+        fits = False
+    if not fits or len(settings.url) > LONGEST_URL or not settings.url.isprintable() or " " in settings.url:
+        problem = "must be the URL of a feed, like https://example.org/rss"
+        raise InvalidInput("url", problem, refused(InputReason.FEED_URL))
     if not settings.name.strip() or len(settings.name) > 200 or not settings.name.isprintable():
         problem = "must be a text of 1 to 200 characters that can be seen"
         raise InvalidInput("name", problem, refused(InputReason.TEXT, most=200))
@@ -120,11 +128,3 @@ def _check(settings: SubscriptionSettings) -> None:
             f"must be from {SHORTEST_INTERVAL} to {LONGEST_INTERVAL}",
             refused_interval(SHORTEST_INTERVAL, LONGEST_INTERVAL),
         )
-    try:
-        parts = urlsplit(settings.url)
-        fits = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
-    except ValueError:
-        fits = False
-    if not fits or len(settings.url) > LONGEST_URL or not settings.url.isprintable() or " " in settings.url:
-        problem = "must be the URL of a feed, like https://example.org/rss"
-        raise InvalidInput("url", problem, refused(InputReason.FEED_URL))

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
 
 from kurabito.errors import InvalidInput
+from kurabito.http.proxies import check_proxy
 from kurabito.reasons import InputReason, refused
 
 LONGEST_URL: Final = 4_000
@@ -50,8 +51,8 @@ def proxy_of(url: str) -> str:
     text = url.strip()
     problem = f"must be the URL of a proxy that begins with one of {', '.join(f'{one}://' for one in _PROXIES)}"
     try:
-        parts = urlsplit(text)
-        fits = parts.scheme in _PROXIES and parts.hostname and (parts.port is None or parts.port > 0)
+        check_proxy(text)
+        fits = text.partition("://")[0] in _PROXIES
     except ValueError:
         fits = False
     if not fits or len(text) > LONGEST_URL or not text.isprintable() or " " in text:

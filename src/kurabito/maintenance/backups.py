@@ -19,12 +19,16 @@ from kurabito.db.adoption import holds_earlier_tables
 from kurabito.db.errors import NotADatabase
 from kurabito.db.sqlite.privacy import close_to_others
 from kurabito.errors import DatabaseUnavailable, InvalidInput
+from kurabito.maintenance.kept_access import keep_access
 
 KEPT: Final = 5
 """How many copies stay when old ones are removed."""
 
 _STEM: Final = "kurabito-"
 _EARLIER: Final = "earlier-"
+_COLUMNS: Final = (
+    "SELECT one.name, its.name FROM sqlite_master AS one, pragma_table_info(one.name) AS its WHERE one.type = 'table'"
+)
 _LEDGER: Final = "SELECT 1 FROM sqlite_master WHERE name = 'kurabito_migrations'"
 # What SQLite may have left beside the file of a process that died.
 _COMPANIONS: Final = ("-wal", "-shm")
@@ -90,7 +94,8 @@ def back_up(database: Path, copy: Path) -> None:
 def restore(copy: Path, database: Path, now: int) -> Path | None:
     """Put a copy in the database's place; where the old file is kept now, if there was one.
 
-    No process may have the database open: it would continue to write to the old file.
+    Who may come in stays as it is (`kept_access.py`). No process may have the database open: it would continue to write to
+    the old file.
     """
     check_copy(copy)
     _check_unused(database)
@@ -98,6 +103,9 @@ def restore(copy: Path, database: Path, now: int) -> Path | None:
     try:
         part.unlink(missing_ok=True)
         _copy_whole(copy, part)
+        if _has_ledger(part):
+            keep_access(part, database)
+            _sync(part)
         kept = _keep_beside(database, now)
         # At no moment is there no database.
         part.replace(database)
@@ -149,6 +157,25 @@ def check_copy(copy: Path) -> None:
         raise NotADatabase(f"{copy} is damaged ({found}); take another copy")
     if not is_usable:
         raise NotADatabase(f"{copy} is a database of another program")
+
+
+def check_tables(copy: Path, trial: Path, new: Path) -> None:
+    """Raises KurabitoError unless a copy that was brought up to date has every table and column of a new database."""
+    missing = sorted(_columns(new) - _columns(trial))
+    if missing:
+        named = ", ".join(".".join(one) for one in missing[:3])
+        raise NotADatabase(f"{copy} lacks what it should have ({named}); take another copy")
+
+
+def _columns(file: Path) -> set[tuple[str, str]]:
+    with closing(_connect(file, "ro")) as reader:
+        return set(reader.execute(_COLUMNS))
+
+
+def _has_ledger(file: Path) -> bool:
+    """Whether the tables are ours, and not those of the earlier system."""
+    with closing(_connect(file, "ro")) as reader:
+        return reader.execute(_LEDGER).fetchone() is not None
 
 
 def _check_unused(database: Path) -> None:

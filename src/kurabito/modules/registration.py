@@ -146,7 +146,7 @@ def _is_another(known: Service, registration: Registration) -> bool:
 
 
 def _check(registration: Registration) -> None:
-    _check_host(registration.host)
+    check_host(registration.host)
     if not 1 <= registration.port <= 65_535:
         raise InvalidInput("port", f"must be from 1 to 65535, got {registration.port}")
     for field in ("service_name", "instance_id", "token"):
@@ -162,7 +162,8 @@ def _check(registration: Registration) -> None:
             raise InvalidInput(field, f"must be a path on the service itself, like /fetch, got {path!r}")
 
 
-def _check_host(host: str) -> None:
+def check_host(host: str) -> None:
+    """Raises InvalidInput unless a service can be at this host."""
     try:
         ipaddress.ip_address(host)
     except ValueError:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Final
 from urllib.parse import urlsplit
 
-from kurabito.contact import ContactHealth, ContactStatus
+from kurabito.contact import ContactHealth, ContactStatus, site_of
 from kurabito.errors import InvalidInput
 from kurabito.notifications.events import NotificationKind
 from kurabito.reasons import InputReason, refused
@@ -90,9 +90,8 @@ class DestinationSettings:
         >>> DestinationSettings(kind=DestinationKind.APPRISE, name="Phone", url="tgram://123:secret/42").shown_url
         'tgram://…'
         """
-        parts = urlsplit(self.url)
-        where = parts.netloc.rpartition("@")[2] if self.kind is DestinationKind.WEBHOOK else ""
-        return f"{parts.scheme}://{where}{'' if where else '…'}"
+        where = site_of(self.url) if self.kind is DestinationKind.WEBHOOK else ""
+        return f"{self.url.partition('://')[0].lower()}://{where or '…'}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +176,7 @@ def _check_webhook(url: str) -> None:
 
 def _check_apprise(url: str) -> None:
     scheme = url.partition("://")[0].lower()
-    if not _SCHEME.match(url) or len(url) > LONGEST_URL or not url.isprintable() or scheme in _LOCAL:
+    is_whole = _SCHEME.match(url) is not None and site_of(url) != ""
+    if not is_whole or len(url) > LONGEST_URL or not url.isprintable() or scheme in _LOCAL:
         problem = "must be an address of Apprise such as tgram://token/chat or ntfy://topic"
         raise InvalidInput("url", problem, refused(InputReason.APPRISE_URL))

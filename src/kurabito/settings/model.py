@@ -2,50 +2,20 @@
 
 from __future__ import annotations
 
-import ipaddress
-import re
 from enum import StrEnum
-from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NamedTuple, Self
+from typing import Any, Final, Literal, NamedTuple, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    SecretStr,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, field_validator, model_validator
 
 from kurabito.errors import ConfigError
 from kurabito.folders import default_state
+from kurabito.settings import values
+from kurabito.settings.values import CommaList, Folder, Hours, Minutes, OctalDigits, Seconds, SentSecret
 
 _SCHEMES: Final = ("sqlite", "postgresql", "postgres", "memory")
-_HOST_NAME: Final = re.compile(r"[\w.-]+")
-_PROXY_SCHEMES: Final = ("http://", "https://", "socks5://", "socks5h://")
-
-
-def _split(value: object) -> object:
-    """A comma list, as environment variables can only be text."""
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
-
-
-def _octal(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    try:
-        return int(value, 8)
-    except ValueError:
-        raise ValueError('must be octal digits, like "027"') from None
-
-
-CommaList = Annotated[tuple[str, ...], BeforeValidator(_split)]
-Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Hours = Annotated[float, Field(gt=0, le=8_760, allow_inf_nan=False)]
-Minutes = Annotated[float, Field(gt=0, le=525_600, allow_inf_nan=False)]
+FASTEST: Final = 2_097_151
+"""KiB a second: libtorrent counts bytes, in 32 bits."""
 
 
 class Place(StrEnum):
@@ -72,7 +42,7 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
-    state: Path = Field(default_factory=default_state, description="folder for everything Kurabito keeps")
+    state: Folder = Field(default_factory=default_state, description="folder for everything Kurabito keeps")
     host: str = Field("127.0.0.1", min_length=1, description="address to listen on")
     port: int = Field(8484, ge=0, le=65535, description="port to listen on; 0 takes a free one")
     database: str = Field("", description="sqlite:///FILE or postgresql://…; default: kurabito.db in the state folder")
@@ -91,7 +61,7 @@ class Settings(BaseModel):
     )
     header_seconds: Seconds = Field(10.0, description="how long the head of a request may take to arrive")
     keep_alive_seconds: Seconds = Field(5.0, description="how long a connection stays open after an answer")
-    password_file: Path | None = Field(None, description="file that holds the password for the page")
+    password_file: Folder | None = Field(None, description="file that holds the password for the page")
     allow_private_hosts: CommaList = Field(
         (), description="hosts, addresses or networks inside your own network that may be fetched from, comma list"
     )
@@ -103,19 +73,21 @@ class Settings(BaseModel):
         (),
         description="folders that can be chosen from in the page, comma list; default: data folders and mounted disks",
     )
-    umask: Annotated[int, BeforeValidator(_octal)] | None = Field(
+    umask: OctalDigits | None = Field(
         None, ge=0, le=0o777, description='mask for new files, octal in quotes, like "027"'
     )
     allow_delete: bool = Field(
         False, description="whether duplicates may be removed from the libraries at all, by any data plane"
     )
     trash_days: float = Field(
-        30.0, gt=0, allow_inf_nan=False, description="how long the trash is kept before it is purged"
+        30.0, gt=0, le=1_000_000, allow_inf_nan=False, description="how long the trash is kept before it is purged"
     )
     lease_seconds: Seconds = Field(30.0, description="how long a worker owns a task without a heartbeat")
     heartbeat_seconds: Seconds = Field(5.0, description="how often a worker renews its leases")
-    download_root: Path | None = Field(None, description="folder for downloads; no library may lie in it or around it")
-    tmdb_key: SecretStr | None = Field(None, min_length=1, description="your TMDB key; TMDB is not used without one")
+    download_root: Folder | None = Field(
+        None, description="folder for downloads; no library may lie in it or around it"
+    )
+    tmdb_key: SentSecret | None = Field(None, description="your TMDB key; TMDB is not used without one")
     tmdb_url: str = Field("https://api.themoviedb.org/3", description="address of the TMDB API")
     tmdb_image_url: str = Field("https://image.tmdb.org/t/p/original", description="address of TMDB's images")
     bgm_url: str = Field("https://api.bgm.tv", description="address of the bgm.tv API")
@@ -142,6 +114,7 @@ class Settings(BaseModel):
     download_reserve: float = Field(
         1.0,
         ge=0,
+        le=1_000_000,
         allow_inf_nan=False,
         description="GiB on the disk of the download root that stay free; what does not fit beside them waits",
     )
@@ -151,19 +124,26 @@ class Settings(BaseModel):
     )
     torrent_dht: bool = Field(True, description="whether peers are looked for in the DHT too, beside trackers")
     torrent_download_limit: int | None = Field(
-        None, ge=1, description="KiB a second that torrents of the built-in downloader take at most; default: no limit"
+        None,
+        ge=1,
+        le=FASTEST,
+        description="KiB a second that torrents of the built-in downloader take at most; default: no limit",
     )
     torrent_upload_limit: int | None = Field(
-        None, ge=1, description="KiB a second that torrents of the built-in downloader give at most; default: no limit"
+        None,
+        ge=1,
+        le=FASTEST,
+        description="KiB a second that torrents of the built-in downloader give at most; default: no limit",
     )
     torrent_ratio: float = Field(
         1.0,
         ge=0,
+        le=100_000,
         allow_inf_nan=False,
         description="the built-in downloader seeds until it gave back so much of what it took …",
     )
     torrent_seed_hours: float = Field(
-        24.0, ge=0, allow_inf_nan=False, description="… or for so many hours, whichever is first"
+        24.0, ge=0, le=1_000_000, allow_inf_nan=False, description="… or for so many hours, whichever is first"
     )
     torrent_parallel: int = Field(
         8, ge=1, le=1000, description="how many torrents the built-in downloader fetches at the same time"
@@ -181,15 +161,18 @@ class Settings(BaseModel):
     thumbnail_images: int = Field(3, ge=0, le=64, description="how many images a data plane draws at the same time")
     thumbnail_videos: int = Field(1, ge=0, le=64, description="how many videos a data plane draws at the same time")
     thumbnail_bytes_per_second: int | None = Field(
-        None, gt=0, description="what all data planes together may read for thumbnails; none: no limit"
+        None,
+        gt=0,
+        le=1_000_000_000_000,
+        description="what all data planes together may read for thumbnails; none: no limit",
     )
-    thumbnail_capacity: int = Field(50_000, ge=1, description="how many thumbnails may wait to be drawn")
+    thumbnail_capacity: int = Field(50_000, ge=1, le=10_000_000, description="how many thumbnails may wait to be drawn")
     thumbnail_cleanup_delay: Seconds = Field(
         600.0, description="seconds until the thumbnails of an unused group are deleted"
     )
     wal_interval: Seconds = Field(900.0, description="seconds between two checkpoints of SQLite's log, unless forced")
     wal_limit_mb: int = Field(
-        128, ge=1, description="size of SQLite's log in MiB that starts a checkpoint automatically"
+        128, ge=1, le=1_048_576, description="size of SQLite's log in MiB that starts a checkpoint automatically"
     )
     wal_truncate: bool = Field(False, description="whether a checkpoint may also empty the log's file")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="lowest level that is written")
@@ -197,11 +180,6 @@ class Settings(BaseModel):
 
     # What was set, as it was written: `load` and `with_stored` fill it.
     _given: dict[str, Given] = PrivateAttr(default_factory=dict)
-
-    @field_validator("state", "password_file", "download_root")
-    @classmethod
-    def _absolute(cls, path: Path | None) -> Path | None:
-        return path.expanduser().absolute() if path else None
 
     @field_validator("database")
     @classmethod
@@ -214,52 +192,40 @@ class Settings(BaseModel):
     @field_validator("base_path")
     @classmethod
     def _one_leading_slash(cls, path: str) -> str:
-        return "/" + path.strip("/") if path.strip("/") else ""
+        return values.base_path(path)
 
     @field_validator("trusted_proxies")
     @classmethod
     def _networks(cls, proxies: tuple[str, ...]) -> tuple[str, ...]:
-        for proxy in proxies:
-            try:
-                ipaddress.ip_network(proxy, strict=False)
-            except ValueError:
-                raise ValueError(f"{proxy} is neither an address nor a network like 10.0.0.0/8") from None
+        values.checked_networks(proxies)
         return proxies
 
     @field_validator("browse_roots")
     @classmethod
     def _whole_paths(cls, roots: tuple[str, ...]) -> tuple[str, ...]:
-        for root in roots:
-            if not Path(root).is_absolute() or ".." in Path(root).parts:
-                raise ValueError(f"{root} is not a full path like /srv/media")
+        values.checked_folders(roots)
         return roots
 
     @field_validator("allow_private_hosts")
     @classmethod
     def _hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
-        for host in hosts:
-            if not _HOST_NAME.fullmatch(host):
-                try:
-                    ipaddress.ip_network(host, strict=False)
-                except ValueError:
-                    raise ValueError(
-                        f"{host} is neither a host like nas.local nor an address or network like 10.0.0.0/8"
-                    ) from None
+        values.checked_hosts(hosts)
         return hosts
 
     @field_validator("proxy")
     @classmethod
     def _known_proxy(cls, url: str | None) -> str | None:
-        if url is not None and not url.startswith(_PROXY_SCHEMES):
-            raise ValueError(f"must begin with one of {', '.join(_PROXY_SCHEMES)}")
-        return url
+        return None if url is None else values.proxy_url(url)
 
     @field_validator("tmdb_url", "tmdb_image_url", "bgm_url", "offline_ids_url")
     @classmethod
-    def _fetched_from(cls, url: str | None) -> str | None:
-        if url is not None and not url.startswith(("http://", "https://")):
-            raise ValueError("must begin with http:// or https://")
-        return url
+    def _fetched_from(cls, url: str) -> str:
+        return values.web_url(url)
+
+    @field_validator("bgm_image_host")
+    @classmethod
+    def _one_host(cls, host: str) -> str:
+        return values.host_name(host)
 
     @field_validator("tz")
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pydantic import SecretStr
 
@@ -35,7 +35,7 @@ def explain(settings: Settings) -> list[Origin]:
     return [
         Origin(
             name,
-            _shown(name, getattr(settings, name)),
+            shown_value(settings, name),
             source_of(settings, name).where,
             field.description or "",
             name in LOCAL or outranks_database(source_of(settings, name)),
@@ -71,8 +71,9 @@ def is_secret(name: str) -> bool:
     return "SecretStr" in str(Settings.model_fields[name].annotation)
 
 
-def _shown(name: str, value: Any) -> str | int | float | list[str] | None:
-    match value:
+def shown_value(settings: Settings, name: str) -> str | int | float | list[str] | None:
+    """The value of a setting as anyone may see it."""
+    match value := getattr(settings, name):
         case None:
             return None
         case SecretStr():

@@ -17,10 +17,6 @@ from kurabito.settings.model import Settings
 class SettingReason(StrEnum):
     """Why a value of a setting was refused; the value is the message's key below `setting_reason`."""
 
-    ABOVE = "above"
-    """It must be more than `least`."""
-    AT_LEAST = "at_least"
-    """It must be `least` or more."""
     BETWEEN = "between"
     """It must be more than `least`, and at most `most`."""
     NETWORK = "network"
@@ -29,6 +25,14 @@ class SettingReason(StrEnum):
     TIME_ZONE = "time_zone"
     INTERFACE = "interface"
     EMPTY = "empty"
+    BASE_PATH = "base_path"
+    ONE_HOST = "one_host"
+    FOLDER = "folder"
+    SECRET = "secret"  # noqa: S105 - the reason
+    MASKED = "masked"
+    """It has the stars under which its password is shown."""
+    KEY_AGAIN = "key_again"
+    """The `key` was given for another address."""
     HEARTBEAT = "heartbeat"
     OVERLAPS_LIBRARY = "overlaps_library"
     """The `path` and the `library` lie one in the other."""
@@ -47,6 +51,10 @@ _BY_NAME: Final[Mapping[str, Reason[Any]]] = {
     "browse_roots": refused(InputReason.PATH_RELATIVE),
     "tz": Reason(SettingReason.TIME_ZONE),
     "torrent_interface": Reason(SettingReason.INTERFACE),
+    "base_path": Reason(SettingReason.BASE_PATH),
+    "bgm_image_host": Reason(SettingReason.ONE_HOST),
+    "download_root": Reason(SettingReason.FOLDER),
+    "tmdb_key": Reason(SettingReason.SECRET),
 }
 _EMPTY: Final = "string_too_short"
 
@@ -85,16 +93,6 @@ def _reason(name: str, kind: str) -> Reason[Any] | None:
     return _number(field) if field.kind is FieldKind.NUMBER else _BY_NAME.get(name)
 
 
-def _number(field: SettingField) -> Reason[Any] | None:
-    least, most = field.least, field.most
-    if least is None:
-        return None
-    if field.is_above_least:
-        return (
-            Reason(SettingReason.ABOVE, {"least": least})
-            if most is None
-            else Reason(SettingReason.BETWEEN, {"least": least, "most": most})
-        )
-    if most is None:
-        return Reason(SettingReason.AT_LEAST, {"least": least})
-    return refused(InputReason.NUMBER, least=least, most=most)
+def _number(field: SettingField) -> Reason[Any]:
+    limits = {"least": field.least or 0, "most": field.most or 0}
+    return Reason(SettingReason.BETWEEN, limits) if field.is_above_least else refused(InputReason.NUMBER, **limits)

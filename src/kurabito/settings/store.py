@@ -15,22 +15,25 @@ from typing import Any, Final
 from pydantic import SecretStr, ValidationError
 
 from kurabito.clock import Clock, SystemClock
+from kurabito.contact import place_of
 from kurabito.db import Connection, Database, Queries, open_database
 from kurabito.db.factory import file_of
 from kurabito.db.migrate import PRODUCT, pending
 from kurabito.errors import ConfigError, InvalidInput, KurabitoError
-from kurabito.logs import get_logger
+from kurabito.logs import MASK, get_logger
 from kurabito.reasons import Reason
 from kurabito.settings.effects import LOCAL
 from kurabito.settings.errors import SettingLocked, SettingsRefused
 from kurabito.settings.loader import PREFIX, merged, unknown_setting, validated, variable, with_stored
 from kurabito.settings.model import Given, Settings
-from kurabito.settings.origins import Origin, explain, outranks_database, source_of
+from kurabito.settings.origins import Origin, explain, is_secret, outranks_database, shown_value, source_of
 from kurabito.settings.problems import RENEWAL, SettingProblem, SettingReason, problems_of
 
 SEEN_WITHIN: Final = 5.0
 """Seconds after which the other processes have seen a change."""
 _MIGRATION: Final = "0175_stored_settings"
+_SENT_TO: Final[Mapping[str, str]] = {"tmdb_url": "tmdb_key"}
+"""The address that each secret is sent to."""
 _SQL: Final = Queries("kurabito.settings", "store.sql")
 
 _log = get_logger(__name__)
@@ -95,12 +98,15 @@ class SettingsStore:
             self._refuse_locked(name)
 
         def work(conn: Connection) -> int:
-            kept = {name: value for name, value in _stored(conn).items() if name not in reset}
-            checked = _checked(values, merged(self._local, kept | dict(values)))
+            stored = _stored(conn)
+            new = _without_masks(values, with_stored(self._local, stored))
+            kept = {name: value for name, value in stored.items() if name not in reset}
+            checked = _checked(new, merged(self._local, kept | new))
+            _refuse_stray_secrets(with_stored(self._local, stored), checked, new)
             for check in self._checks:
-                check(conn, checked, values)
+                check(conn, checked, new)
             removed = sum(conn.run(_SQL.remove, {"name": name}) for name in reset)
-            for name in values:
+            for name in new:
                 conn.run(_SQL.store, {"name": name, "value": json.dumps(_plain(checked, name))})
             return removed
 
@@ -157,6 +163,33 @@ def _stored(conn: Connection) -> dict[str, Any]:
 def _check_known(name: str) -> None:
     if hint := unknown_setting(name):
         raise InvalidInput(name, f"no setting has this name; {hint}")
+
+
+def _without_masks(values: Mapping[str, object], settings: Settings) -> dict[str, object]:
+    """The values without those that came back as they are shown, with their secrets masked: these stay as they are.
+
+    Raises SettingsRefused for one that was changed around the mask: the secret is not known from it.
+    """
+    masked = {name for name, value in values.items() if isinstance(value, str) and _is_masked(name, value)}
+    changed = {name for name in masked if values[name] != shown_value(settings, name)}
+    if changed:
+        text = f"its secret is shown as {MASK} and is not known from that; type the secret itself"
+        raise SettingsRefused({name: SettingProblem(text, Reason(SettingReason.MASKED)) for name in sorted(changed)})
+    return {name: value for name, value in values.items() if name not in masked}
+
+
+def _refuse_stray_secrets(old: Settings, settings: Settings, new: Mapping[str, object]) -> None:
+    """Raises SettingsRefused if a secret would be sent to another place than the one that it was given for."""
+    for address, secret in _SENT_TO.items():
+        is_moved = address in new and place_of(getattr(settings, address)) != place_of(getattr(old, address))
+        if is_moved and getattr(old, secret) is not None and secret not in new:
+            text = f"{secret} was given for another host and would be sent to this one: give it again with the address"
+            reason = Reason(SettingReason.KEY_AGAIN, {"key": secret})
+            raise SettingsRefused({address: SettingProblem(text, reason)})
+
+
+def _is_masked(name: str, value: str) -> bool:
+    return value == MASK if is_secret(name) else f":{MASK}@" in value or f"={MASK}" in value
 
 
 def _checked(values: Mapping[str, object], given: Mapping[str, Given]) -> Settings:

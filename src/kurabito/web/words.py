@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
 
 from kurabito.attention import AttentionAction, AttentionItem
+from kurabito.contact import site_of
 from kurabito.downloads.items import TransferDetail
 from kurabito.downloads.paths.tests import PROBLEM
 from kurabito.downloads.reasons import SAID, DownloadReason
@@ -66,7 +66,7 @@ class Words:
 
     def site(self, url: str) -> str:
         """The site of a URL, without what only its owner should see."""
-        return urlsplit(url).netloc.rpartition("@")[2]
+        return site_of(url)
 
     def path(self, path: str) -> Markup:
         """The path of a file, whatever it is made of."""

@@ -47,6 +47,8 @@ async def test_a_destination_is_added_tested_changed_and_removed(site: Site) -> 
 REFUSED = (
     ({"url": "nas"}, "url"),
     ({"kind": "apprise", "url": "syslog://"}, "url"),
+    ({"kind": "apprise", "url": "ntfy://[topic"}, "url"),
+    ({"url": "http://[nas/hook"}, "url"),
     ({"language": "fr"}, "language"),
     ({"quiet": {"begin": "22:00"}}, "quiet.end"),
     ({"name": " "}, "name"),
@@ -58,3 +60,13 @@ async def test_what_cannot_be_used_is_refused_by_its_field(site: Site) -> None:
         reply = await site.http.post(PATH, json={"kind": "webhook", "name": "A", "url": "http://nas/hook", **change})
         error = reply.json()["error"]
         assert (reply.status_code, error["message"].partition(":")[0]) == (422, field)
+
+
+async def test_an_address_that_an_earlier_version_took_keeps_nobody_from_the_others(site: Site) -> None:
+    made = await site.http.post(PATH, json={"kind": "apprise", "name": "A", "url": "ntfy://topic"})
+    broken = {"id": made.json()["id"], "url": "ntfy://[topic"}
+    await site.queue.database.write(
+        lambda conn: conn.run("UPDATE notification_destinations SET url = :url WHERE id = :id", broken)
+    )
+    (shown,) = (await site.http.get(PATH)).json()["items"]
+    assert shown["shown_url"] == "ntfy://…"

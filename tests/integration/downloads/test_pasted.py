@@ -33,6 +33,7 @@ async def host() -> AsyncIterator[StandIn]:
         "/moved": Answered(status="302 Found", headers={"location": MAGNET}),
         "/endless": Answered(b"<a href='" + b"x" * 2**20, forever=True),
         "/none": Answered(b"<html>" + b"<a href=" * 50_000),
+        "/nowhere": Answered(b"<html><a href='http://[x'>1</a><a href='//[y.torrent'>2</a><a href='/3.torrent'>3</a>"),
     }
     async with standing_in(lambda path, _query: pages[path]) as server:
         yield server
@@ -54,6 +55,7 @@ async def test_each_link_is_recognised_by_what_it_leads_to(host: StandIn) -> Non
         assert await found("/list") == (None, [("1", DownloadType.TORRENT), ("2", DownloadType.TORRENT)])
         assert await found("/7.torrent") == (None, [("Kura.mkv", DownloadType.TORRENT)])
         assert await found("/feed") == (host.url("/feed"), [])
+        assert await found("/nowhere") == (None, [("3", DownloadType.TORRENT)])
         assert await found("/about") == (host.url("/feed"), [])
         for path in ("/broken.torrent", "/none", "magnet:?dn=nothing"):
             with pytest.raises(NothingPasted):

@@ -171,3 +171,36 @@ def test_a_database_without_the_table_has_nothing_stored(tmp_path: Path) -> None
     migrate(database, "runtime")
     database.close()
     assert stored_settings(local) is local
+
+
+async def test_a_value_that_comes_back_as_it_is_shown_keeps_its_secret(store: SettingsStore, local: Settings) -> None:
+    await store.change({"proxy": "http://me:hunter2@nas:3128", "tmdb_key": "hunter3"})
+    shown = {name: (await one(store, name)).value for name in ("proxy", "tmdb_key")}
+    assert shown == {"proxy": "http://me:***@nas:3128", "tmdb_key": "***"}
+    await store.change({**shown, "trash_days": 60})
+    applied = stored_settings(local)
+    assert applied.tmdb_key is not None
+    assert (applied.proxy, applied.tmdb_key.get_secret_value()) == ("http://me:hunter2@nas:3128", "hunter3")
+    assert applied.trash_days == 60
+
+
+@pytest.mark.parametrize(("name", "value"), [("proxy", "http://me:***@other:3128"), ("tmdb_key", "***")])
+async def test_a_value_changed_around_its_mask_is_refused(store: SettingsStore, name: str, value: str) -> None:
+    await store.set("proxy", "http://me:hunter2@nas:3128")
+    with pytest.raises(InvalidInput, match=rf"{name}: its secret is shown as \*\*\*") as refused:
+        await store.set(name, value)
+    assert refused.value.field == name
+    assert (await store.refresh()).proxy == "http://me:hunter2@nas:3128"
+
+
+async def test_a_key_is_not_sent_to_another_host_than_the_one_it_was_given_for(store: SettingsStore) -> None:
+    await store.set("tmdb_url", "https://mirror.example/3")
+    await store.set("tmdb_key", "hunter2")
+    await store.set("tmdb_url", "https://mirror.example:443/4")
+    with pytest.raises(InvalidInput, match="tmdb_url: tmdb_key was given for another host"):
+        await store.set("tmdb_url", "https://elsewhere.example/3")
+    with pytest.raises(InvalidInput, match="tmdb_url: tmdb_key was given for another host"):
+        await store.change({"tmdb_url": "https://elsewhere.example/3", "tmdb_key": "***"})
+    assert (await store.refresh()).tmdb_url == "https://mirror.example:443/4"
+    changed = await store.change({"tmdb_url": "https://elsewhere.example/3", "tmdb_key": "hunter3"})
+    assert changed.tmdb_url == "https://elsewhere.example/3"

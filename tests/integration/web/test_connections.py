@@ -7,6 +7,7 @@ from html import unescape
 from pathlib import Path
 
 from tests.integration.web.conftest import KEY, Opened, Site
+from tests.support.eavesdroppers import eavesdropping
 from tests.support.qbittorrent import PASSWORD, USER, running_qbittorrent
 
 from kurabito.http.errors import UrlNotAllowed
@@ -74,3 +75,31 @@ async def test_what_is_typed_is_checked_and_opens_no_door_for_feeds(site: Site) 
         pass
     else:
         raise AssertionError("a feed was fetched from a private address")
+
+
+async def test_the_password_is_sent_to_no_other_address_than_its_own(site: Site) -> None:
+    form = {"client": "qbittorrent", "username": "me", "untested": "yes"}
+    await site.post(PATH, **form, url="http://127.0.0.1:9", name="nas", password="hunter2")
+    (service,) = (await site.feeds.services.page()).items
+    own = f"{PATH}/{service.id}/connection"
+    async with eavesdropping() as other:
+        for path in (f"{own}/test", own):
+            answer = await site.post(path, **form, url=other.url, password="")
+            assert answer.status_code == 422
+            assert problem_in(answer.text).endswith("The password was given for another address. Enter it again.")
+        assert not other.heard
+        await site.post(f"{own}/test", **form, url=other.url, password="another")
+        assert b"another" in other.heard
+    assert (await site.post(own, **form, url="http://127.0.0.1:9/below", password="")).status_code == 200
+
+
+async def test_an_address_that_leads_nowhere_is_refused_and_leaves_nothing_behind(site: Site) -> None:
+    for typed in ("http://x:99999", "http://x:0", "http://a b", "http://.", "http://x..y", "http://" + "a" * 300):
+        for untested in ("", "yes"):
+            form = {"client": "aria2", "url": typed, "name": "nas", "untested": untested}
+            answer = await site.post(PATH, **form)
+            assert (answer.status_code, problem_in(answer.text)[:11]) == (422, "url-problem"), typed
+        assert (await site.post(f"{PATH}-test", client="aria2", url=typed)).status_code == 422
+    assert not (await site.feeds.services.page()).items
+    added = await site.post(PATH, client="aria2", url="http://127.0.0.1:9", name="nas", untested="yes")
+    assert (added.status_code, len((await site.feeds.services.page()).items)) == (200, 1)

@@ -215,3 +215,10 @@ async def test_the_commands_show_the_history_and_make_addresses(
     assert "revoked" in await kurabito("address", "revoke", listed["id"])
     assert {(await read(site, one)).status_code for one in (calendar, other)} == {404}
     assert "phone" in await kurabito("address", "list")
+
+
+async def test_any_day_can_be_chosen(site: Site) -> None:
+    for day in ("0001-01-01", "9999-12-31"):
+        for name in ("since", "until"):
+            assert (await site.get("/history", **{name: day})).status_code == 200
+    assert (await site.get("/history", until="2026-02-30")).status_code == 422

@@ -271,3 +271,10 @@ async def test_addresses_that_lead_nowhere_say_so(site: Site) -> None:
     ):
         page = await site.get(path)
         assert (page.status_code, "data-problem" in page.text) == (status, True), path
+
+
+async def test_a_way_of_placing_files_that_does_not_exist_is_refused_at_its_field(site: Site, tmp_path: Path) -> None:
+    answer = await site.post("/library", path=str(tmp_path), name="Films", placement_modes="<script> copy")
+    assert answer.status_code == 422
+    assert "<script> copy" not in answer.text
+    assert "data-problem" in answer.text

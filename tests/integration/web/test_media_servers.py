@@ -66,3 +66,12 @@ async def test_the_same_by_command(
     assert (await run("test", "1"))[0] == 1
     assert (await run("remove", "1"))[0] == 0
     assert (await run("list"))[1] == ""
+
+
+async def test_what_cannot_be_used_is_refused_at_its_field(site: Site) -> None:
+    form = {"kind": "jellyfin", "name": "Films", "url": "http://nas:8096", "token": "geheim"}
+    for field, typed in (("kind", "<script>"), ("token", "two\nlines"), ("token", "x" * 5_000)):
+        answer = await site.post("/media-servers", **(form | {field: typed}))
+        assert answer.status_code == 422
+        assert "<script>" not in answer.text
+        assert f'id="{field}-problem"' in answer.text

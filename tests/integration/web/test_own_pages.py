@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
+from html import unescape
 from pathlib import Path
 
 import httpx2
@@ -89,6 +93,13 @@ async def test_a_program_with_a_key_is_not_the_keeper(site: Site, path: str) -> 
     assert (await site.get("/settings/backups/anything.db")).status_code == 403
 
 
+async def test_a_program_with_a_key_does_not_become_the_keeper_by_the_set_up(site: Site) -> None:
+    answer = await site.post("/setup/welcome", password=PASSWORD, repeated=PASSWORD)
+    assert answer.status_code == 403
+    assert not answer.cookies
+    assert not await Passwords(site.queue.database).is_set()
+
+
 async def test_a_backup_is_made_and_downloaded_and_no_other_file_is(keeper: Site, url: str, tmp_path: Path) -> None:
     page = await send(keeper, "backups")
     if not url.startswith("sqlite"):
@@ -114,6 +125,30 @@ async def test_a_hostile_file_is_not_restored(keeper: Site, url: str, tmp_path: 
     assert answer.status_code == 409
     assert "no SQLite database" in answer.text
     assert not list(folder.glob("trial*"))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("DROP TABLE sessions", "lacks what it should have"),
+        ("ALTER TABLE passwords DROP COLUMN changed_at", "passwords.changed_at"),
+        ("INSERT INTO stored_settings VALUES ('lease_seconds', '1e300', 0)", "lease_seconds"),
+        ("INSERT INTO stored_settings VALUES ('tz', '{', 0)", "settings that cannot be read"),
+    ],
+)
+async def test_a_copy_with_which_nothing_could_go_on_is_not_restored(
+    keeper: Site, url: str, tmp_path: Path, change: str, said: str
+) -> None:
+    if not url.startswith("sqlite"):
+        pytest.skip("a PostgreSQL server is restored with its own tools")
+    page = await send(keeper, "backups")
+    (name,) = re.findall(r'data-copy="([^"]+)"', page.text)
+    with closing(sqlite3.connect(tmp_path / "backups" / name)) as copy, copy:
+        copy.execute(change)
+    answers = await asyncio.gather(*(send(keeper, f"backups/{name}/restore") for _ in range(3)))
+    for answer in answers:
+        assert (answer.status_code, said in unescape(answer.text)) == (409, True)
+    assert [file.name for file in (tmp_path / "backups").iterdir()] == [name]
 
 
 async def test_the_log_is_filtered_and_downloaded_without_secrets(keeper: Site) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.integration.web.conftest import KEY, Opened, Site
+from tests.support.eavesdroppers import eavesdropping
 
 from kurabito.settings import Settings, load, variable
 from kurabito.settings.fields import FieldKind, SettingField, SettingGroup, fields
@@ -103,7 +104,7 @@ def test_every_setting_is_explained_in_every_language(tag: str) -> None:
 @pytest.mark.parametrize(
     ("language", "group", "name", "typed", "said"),
     [
-        ("en", "libraries", "trash_days", "-3", "Enter a number greater than 0."),
+        ("en", "libraries", "trash_days", "-3", "Enter a number greater than 0 and at most 1,000,000."),
         ("ja", "downloads", "torrent_port", "99999", "1 から 65,535"),
         ("zh-Hans", "network", "proxy", "ftp://x", "socks5://nas:1080"),
         ("en", "advanced", "heartbeat_seconds", "29", "at most half of the lease"),
@@ -180,3 +181,46 @@ async def test_the_api_reads_changes_and_resets(plain: Site) -> None:
     answer = await plain.client.patch("/api/v1/settings", json={"reset": ["trash_days"]})
     found = {one["name"]: one for one in answer.json()["items"]}
     assert found["trash_days"]["place"] == "default"
+
+
+async def test_a_page_that_was_opened_earlier_takes_back_no_change_of_another(
+    plain: Site, url: str, tmp_path: Path
+) -> None:
+    page = (await plain.get("/settings/libraries")).text
+    sent = {name: unescape(value) for name, value in re.findall(r'name="(before\.\w+)" value="([^"]*)"', page)}
+    assert sent["before.trash_days"] == "30"
+    await plain.client.patch("/api/v1/settings", json={"values": {"trash_days": 60}})
+    fields_sent = {"shown": ["trash_days", "thumbnail_images"], "trash_days": "30", "thumbnail_images": "5", **sent}
+    refused = await plain.post("/settings/libraries", **{**fields_sent, "thumbnail_images": "many"})
+    assert (refused.status_code, 'name="before.trash_days" value="30"' in refused.text) == (422, True)
+    await plain.post("/settings/libraries", **fields_sent)
+    stored = stored_settings(load(state=tmp_path, database=url))
+    assert (stored.trash_days, stored.thumbnail_images) == (60, 5)
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "typed"),
+    [
+        ("downloads", "download_root", "/srv/\0x"),
+        ("downloads", "download_root", "/" + "x" * 300),
+        ("metadata", "bgm_url", "http://127.0.0.1:99999"),
+        ("metadata", "tmdb_url", "http://[::1"),
+        ("metadata", "offline_ids_url", "http://"),
+        ("network", "proxy", "gopher://nas"),
+        ("network", "proxy", "http://[::1"),
+    ],
+)
+async def test_what_cannot_be_tried_is_said_and_no_fault_of_ours(
+    plain: Site, group: str, name: str, typed: str
+) -> None:
+    answer = await plain.post(f"/settings/{group}/test/{name}", shown=name, **{name: typed})
+    assert answer.status_code == 200
+    assert 'data-tone="bad"' in field_in(answer.text, name)
+
+
+async def test_a_test_sends_the_key_to_no_other_host_than_its_own(url: str, tmp_path: Path, opened: Opened) -> None:
+    settings = load(state=tmp_path, database=url, api_key=KEY, tmdb_key="hunter2")
+    async with eavesdropping() as other, opened(url, tmp_path, settings=settings) as site:
+        await site.post("/settings/metadata/test/tmdb_url", shown="tmdb_url", tmdb_url=other.url)
+    assert other.heard
+    assert b"hunter2" not in other.heard

@@ -290,3 +290,11 @@ def test_damage_in_one_place_loses_two_items_at_most(place: int, damage: bytes) 
     place = 100 + place % (len(data) - 200)
     feed = parse_feed(data[:place] + damage + data[place + len(damage) :], URL)
     assert len(feed.items) + len(feed.refused) >= 10
+
+
+def test_a_base_that_is_no_address_is_passed_over() -> None:
+    feed = parsed(
+        "<feed xmlns='http://www.w3.org/2005/Atom' xml:base='http://[nothing'><title>Kura</title>"
+        "<entry><title>Yoru - 02</title><id>2</id><link rel='enclosure' href='https://feeds.example/2.torrent'/></entry></feed>"
+    )
+    assert [item.download_url for item in feed.items] == ["https://feeds.example/2.torrent"]

@@ -388,3 +388,18 @@ def test_a_source_that_fails_is_named_and_says_why_in_a_sentence(failure: Source
         said = str(Words(catalogue, datetime.now(UTC)).attention(item))
         assert str(catalogue.say(f"source.failure_{failure}")) in said
         assert str(catalogue.say("source.name_index")) in said
+
+
+@pytest.mark.parametrize("tag", catalogues())
+def test_every_field_at_which_something_is_refused_has_words_for_it(tag: str) -> None:
+    asked = set()
+    for template in (Path(kurabito.web.__file__).parent / "templates").glob("*.html"):
+        text = template.read_text(encoding="utf-8")
+        asked |= set(re.findall(r'refusal\(\w+, "(\w+)"', text))
+        # Macros of the page itself, which get the field's name from their callers.
+        for macro in re.findall(
+            r"macro (\w+)\([^)]*\bname\b[^)]*\) %}(?:(?!endmacro).)*?refusal\(form, name\)", text, re.DOTALL
+        ):
+            asked |= set(re.findall(rf'\b{macro}\([\w.]+, (?:[\w.]+, )?"(\w+)"', text))
+    assert {"placement_modes", "token", "kind", "url"} <= asked
+    assert not [name for name in sorted(asked) if not catalogues()[tag].has(f"refused.{name}")]

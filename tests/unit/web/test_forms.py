@@ -13,7 +13,7 @@ from kurabito.errors import InvalidInput
 from kurabito.library.errors import LibraryConflict
 from kurabito.reasons import InputReason, refused, refused_interval
 from kurabito.web import forms
-from kurabito.web.forms import CHECKED, Form, Problem, count_of, offered, seconds_of
+from kurabito.web.forms import CHECKED, Form, Problem, count_of, offered, seconds_of, uploaded
 from kurabito.web.languages import catalogues
 from kurabito.web.words import Words
 
@@ -112,3 +112,39 @@ def test_a_length_of_time_is_a_number_of_seconds(text: str) -> None:
 
 def test_what_is_set_is_among_what_is_offered() -> None:
     assert offered([timedelta(seconds=60)], "every", "5") == [timedelta(seconds=5), timedelta(seconds=60)]
+
+
+def form_of(*parts: bytes, boundary: str = "x1") -> tuple[str, bytes]:
+    body = b"".join(b"--" + boundary.encode() + b"\r\n" + part + b"\r\n" for part in parts)
+    return f"multipart/form-data; boundary={boundary}", body + b"--" + boundary.encode() + b"--\r\n"
+
+
+FILE = b'Content-Disposition: form-data; name="file"; filename="a.torrent"\r\nContent-Type: application/octet-stream\r\n\r\n'
+
+
+def test_a_file_of_a_form_is_read_as_it_is() -> None:
+    content = b"d4:\r\n\r\n--x\xff\x00\r\nend"
+    other = b'Content-Disposition: form-data; name="other"\r\n\r\ntext'
+    assert uploaded(*form_of(other, FILE + content)) == content
+    assert uploaded(*form_of(FILE + content, boundary="----WebKit.1")) == content
+    kind, body = form_of(FILE + content)
+    assert uploaded(kind.replace("=x1", '="x1"; charset=utf-8'), body) == content
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        form_of(b'Content-Disposition: form-data; name="file"; filename=""\r\n\r\n'),
+        form_of(FILE),
+        form_of(*[b"Content-Type: multipart/mixed; boundary=x1\r\n\r\n"] * 5_000),
+        form_of(b"Content-Type: message/rfc822\r\n\r\n" * 5_000),
+        form_of(*[b"\r\nx"] * 200_000),
+        form_of(b"Content-Disposition: form-data; " + b"filename*0*=a;" * 100_000 + b"\r\n\r\nabc"),
+        ("text/plain", b"d4:infoe"),
+        ("multipart/form-data", b"--\r\n"),
+        ("", b""),
+    ],
+)
+def test_a_form_without_a_file_is_refused_however_it_is_made(kind: str, body: bytes) -> None:
+    with pytest.raises(InvalidInput, match="no file was sent"):
+        uploaded(kind, body)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Self
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from fastapi import Path
@@ -15,6 +14,7 @@ from kurabito.api.following.preferences import PreferencesBody
 from kurabito.api.following.previews import ALLOWS_PRIVATE, FeedUrl
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.api.tasks.task_models import TaskAnswer
+from kurabito.contact import site_of
 from kurabito.feeds.health import FeedHealth, feed_health
 from kurabito.feeds.preferences import Policy
 from kurabito.feeds.service import LONGEST_INTERVAL, MOST_CHOSEN, SHORTEST_INTERVAL, Subscriptions
@@ -170,7 +170,7 @@ def router(subscriptions: Subscriptions) -> Router:
     async def create_subscription(order: SubscriptionOrder) -> SubscriptionAnswer:
         """Follow a feed. It is read at once, by a task."""
         settings = _named_settings(order, exclude={"start_with", "chosen"})
-        settings["name"] = order.name or urlsplit(order.url).netloc.rpartition("@")[2]
+        settings["name"] = order.name or site_of(order.url)
         return SubscriptionAnswer.of(
             await subscriptions.create(SubscriptionSettings(**settings), order.start_with, order.chosen)
         )

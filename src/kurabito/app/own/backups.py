@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from kurabito.access.sessions import LIFETIME
 from kurabito.access.tokens import digest
 from kurabito.app.database import BACKUPS, prepare_database, sqlite_file
 from kurabito.clock import SECOND, SystemClock
+from kurabito.db.errors import NotADatabase
 from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger
 from kurabito.maintenance import backups
 from kurabito.maintenance.backups import BackupFile
 from kurabito.settings import Settings
+from kurabito.settings.store import stored_settings
 
+_TRIAL: Final = "trial-"
 _SESSION: Final = "INSERT OR REPLACE INTO sessions (token_hash, created_at, seen_at, expires_at) VALUES (?, ?, ?, ?)"
 
 _log = get_logger(__name__)
@@ -32,6 +37,7 @@ class OwnBackups:
         self._file = sqlite_file(settings)
         self._folder = settings.state / BACKUPS
         self._restart = restart
+        self._trying = asyncio.Lock()
         self.has_copies = self._file is not None
 
     @property
@@ -50,20 +56,31 @@ class OwnBackups:
 
     async def restore(self, copy: BackupFile, session: str) -> None:
         """Begin again with this copy; raises KurabitoError if it cannot be used, before anything is changed."""
-        await asyncio.to_thread(self._try, copy.path)
+        # One after the other: they would try on the same file.
+        async with self._trying:
+            await asyncio.to_thread(self._try, copy.path)
         self._restart(lambda: self._replace(copy.path, session))
 
     def _try(self, copy: Path) -> None:
-        """Bring a copy of the copy up to date, as the next start will."""
-        trial = self._folder / "trial.db"
-        try:
-            trial.unlink(missing_ok=True)
+        """Do with a copy of the copy what the next start will do, and see whether it could go on."""
+        for left in self._folder.glob(f"{_TRIAL}*"):
+            # Of a process that was killed while it tried.
+            shutil.rmtree(left)
+        with TemporaryDirectory(prefix=_TRIAL, dir=self._folder) as name:
+            folder = Path(name)
+            trial, new = folder / "trial.db", folder / "new.db"
             backups.check_copy(copy)
             backups.back_up(copy, trial)
-            prepare_database(self._settings.model_copy(update={"database": f"sqlite:///{trial}"}))
-        finally:
-            for left in self._folder.glob("trial.db*"):
-                left.unlink(missing_ok=True)
+            try:
+                for file in (trial, new):
+                    prepare_database(self._at(file))
+                backups.check_tables(copy, trial, new)
+                stored_settings(self._at(trial))
+            except ValueError as problem:
+                raise NotADatabase(f"{copy} has settings that cannot be read: {problem}") from None
+
+    def _at(self, file: Path) -> Settings:
+        return self._settings.model_copy(update={"state": file.parent, "database": f"sqlite:///{file}"})
 
     def _replace(self, copy: Path, session: str) -> None:
         """Put the copy in the place of the database, and let the keeper who asked for it stay logged in."""

@@ -10,6 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from kurabito.app.compose.downloads import DOWNLOADS
+from kurabito.contact import place_of
 from kurabito.db import Database
 from kurabito.downloads.paths.probes import leave, new_probe, take_away
 from kurabito.errors import KurabitoError
@@ -21,6 +22,8 @@ from kurabito.metadata.errors import TmdbError
 from kurabito.metadata.sources.tmdb import TmdbClient
 from kurabito.reasons import Reason
 from kurabito.settings import Settings
+from kurabito.settings.origins import shown_value
+from kurabito.settings.values import proxy_url, web_url
 from kurabito.settings.verdicts import SettingVerdict, Trials, VerdictReason
 
 # Enough to see that the service answers; the index itself may be some megabytes.
@@ -54,14 +57,25 @@ class SettingTrials:
         return await self._tmdb(key, self._current().tmdb_url) if key else _nothing()
 
     async def tmdb_url(self, typed: str) -> SettingVerdict:
-        """Ask this address with the key that is set."""
-        stored, url = self._current().tmdb_key, typed or self._current().tmdb_url
-        return await self._tmdb(stored.get_secret_value(), url) if stored else await self._address(url)
+        """Ask this address, with the key that is set if it was given for that host."""
+        now = self._current()
+        stored, url = now.tmdb_key, typed or now.tmdb_url
+        if (problem := _no_address(url, web_url)) is not None:
+            return problem
+        is_its_own = stored is not None and place_of(url) == place_of(now.tmdb_url)
+        return await self._tmdb(stored.get_secret_value(), url) if stored and is_its_own else await self._address(url)
 
     async def proxy(self, typed: str) -> SettingVerdict:
         """Fetch from outside through it."""
-        proxy, url = typed or self._current().proxy, self._current().bgm_url
-        return await self._address(url, "/calendar", self._outbound.through(proxy)) if proxy else _nothing()
+        now = self._current()
+        # Its password is masked where it is shown, and so comes back.
+        is_stored = not typed or typed == shown_value(now, "proxy")
+        proxy = now.proxy if is_stored else typed
+        if not proxy:
+            return _nothing()
+        if (problem := _no_address(proxy, proxy_url)) is not None:
+            return problem
+        return await self._address(now.bgm_url, "/calendar", self._outbound.through(proxy))
 
     async def download_root(self, typed: str) -> SettingVerdict:
         """Write a file there, look how much is free, and whether the libraries are on the same file system."""
@@ -85,6 +99,8 @@ class SettingTrials:
         return _answered(url)
 
     async def _address(self, url: str, path: str = "", way: Outbound | None = None) -> SettingVerdict:
+        if (problem := _no_address(url, web_url)) is not None:
+            return problem
         host = urlsplit(url).hostname or ""
         try:
             await (way or self._outbound).get(url.rstrip("/") + path, trusted=[host], limits=_ONCE)
@@ -93,13 +109,23 @@ class SettingTrials:
         return _answered(url)
 
 
+def _no_address(url: str, check: Callable[[str], str]) -> SettingVerdict | None:
+    """What is wrong with an address, before anything is asked there."""
+    try:
+        check(url)
+    except ValueError as problem:
+        return SettingVerdict(False, Reason(VerdictReason.FAILED, {"text": str(problem)}))
+    return None
+
+
 def look_at_folder(root: Path, places: list[tuple[str, Path]]) -> SettingVerdict:
     """Whether downloads can be written there, and linked into these libraries."""
-    if not root.is_absolute():
+    if not root.is_absolute() or "\0" in str(root):
         return _unusable("give a full path, like /srv/downloads")
-    made = [folder for folder in (root, *root.parents) if not folder.exists()]
+    made: list[Path] = []
     probe = new_probe()
     try:
+        made = [folder for folder in (root, *root.parents) if not folder.exists()]
         root.mkdir(parents=True, exist_ok=True)
         if (problem := leave(root, probe)) is not None:
             return _unusable(problem)

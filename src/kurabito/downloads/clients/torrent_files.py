@@ -11,6 +11,8 @@ from typing import Any, Final
 from kurabito.errors import InvalidInput
 
 _DEEPEST: Final = 64
+_LARGEST: Final = 2**60
+"""Bytes: an exbibyte, more than any file system holds."""
 # Windows would take what follows for a path on that drive.
 _DRIVE: Final = re.compile(rb"[A-Za-z]:")
 
@@ -96,10 +98,14 @@ def _trackers(meta: dict[bytes, Any]) -> Iterator[str]:
 
 def _size(info: dict[bytes, Any]) -> int:
     if b"length" in info:
-        return int(info[b"length"])
-    if b"files" in info:
-        return sum(int(file[b"length"]) for file in info[b"files"])
-    return sum(int(leaf[b"length"]) for leaf in _leaves(info[b"file tree"]))
+        lengths = [int(info[b"length"])]
+    elif b"files" in info:
+        lengths = [int(file[b"length"]) for file in info[b"files"]]
+    else:
+        lengths = [int(leaf[b"length"]) for leaf in _leaves(info[b"file tree"])]
+    if any(length < 0 for length in lengths) or sum(lengths) > _LARGEST:
+        raise ValueError("it has a file of a size that no file has")
+    return sum(lengths)
 
 
 def _files(info: dict[bytes, Any]) -> Iterator[tuple[str, int]]:

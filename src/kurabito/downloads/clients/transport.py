@@ -74,6 +74,8 @@ def _parsed(url: str) -> httpx2.URL:
         raise ConfigError(f"url cannot be used: {error}; give one like http://127.0.0.1:8080") from None
     if parsed.scheme not in ("http", "https") or not parsed.host:
         raise ConfigError("url must be one like http://127.0.0.1:8080")
+    if parsed.port is not None and not 1 <= parsed.port <= 65_535:
+        raise ConfigError("url must have a port from 1 to 65535")
     if parsed.userinfo:
         raise ConfigError("url must not hold a password: give --username, and the password in KURABITO_CLIENT_PASSWORD")
     return parsed

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
+from urllib.parse import urlsplit
 
+from kurabito.contact import place_of
 from kurabito.downloads.clients.factory import ClientName
 from kurabito.downloads.clients.transport import check_url
 from kurabito.errors import ConfigError, InvalidInput
 from kurabito.modules.identities import is_reserved
+from kurabito.modules.registration import check_host
 from kurabito.reasons import InputReason, Reason, refused
 
 CLIENTS: Final = (ClientName.QBITTORRENT, ClientName.TRANSMISSION, ClientName.ARIA2)
@@ -29,6 +32,8 @@ class ConnectionReason(StrEnum):
     """The `client` does not know the name or the password."""
     SECRET = "secret"  # noqa: S105 - the reason
     """aria2 does not know its secret."""
+    PASSWORD_AGAIN = "password_again"  # noqa: S105 - the reason
+    """The password was given for another address."""
     UNREACHABLE = "unreachable"
     """Nothing that is a `client` answers there; `text` says what happened."""
 
@@ -58,7 +63,8 @@ class ConnectionSettings:
             )
         try:
             check_url(self.url)
-        except ConfigError as problem:
+            check_host(urlsplit(self.url).hostname or "")
+        except (ConfigError, InvalidInput, ValueError) as problem:
             raise InvalidInput("url", str(problem), Reason(ConnectionReason.URL)) from None
         for name, text in (("username", self.username), ("password", self.password)):
             if len(text) > LONGEST or not text.isprintable():
@@ -74,3 +80,16 @@ class DownloaderConnection:
     settings: ConnectionSettings
     instance_id: str
     token: str = field(repr=False)
+
+    def changed(self, wanted: ConnectionSettings) -> ConnectionSettings:
+        """What was typed over it. Its name stays, and so does the password, unless another one or another address was typed.
+
+        Raises InvalidInput.
+        """
+        settings = replace(wanted, name=self.settings.name, password=wanted.password or self.settings.password)
+        settings.check()
+        is_stray = not wanted.password and place_of(settings.url) != place_of(self.settings.url)
+        if is_stray and self.settings.password:
+            problem = "the password was given for another address, and would be sent to this one: type it again"
+            raise InvalidInput("password", problem, Reason(ConnectionReason.PASSWORD_AGAIN))
+        return settings

@@ -84,18 +84,20 @@ class ClientConnections:
         self._known.add(stored.instance_id)
         try:
             await self._begin(stored, registered)
-        except ModuleConflict as conflict:
+        except (KurabitoError, OSError) as problem:
+            # What cannot begin leaves no row behind: it would be on no page, and its name would be taken.
             await self._database.write(lambda conn: store.remove(conn, stored.instance_id))
             self._known.discard(stored.instance_id)
-            raise InvalidInput("name", str(conflict), Reason(ConnectionReason.NAME_TAKEN)) from None
+            if isinstance(problem, ModuleConflict):
+                raise InvalidInput("name", str(problem), Reason(ConnectionReason.NAME_TAKEN)) from None
+            raise
         _log.info("downloader connected", name=settings.name, client=settings.client.value)
 
     async def change(
         self, known: DownloaderConnection, wanted: ConnectionSettings, registered: Services, *, untested: bool = False
     ) -> None:
-        """Reach a client in another way. Its name stays; an empty password is the one that is stored."""
-        settings = replace(wanted, name=known.settings.name, password=wanted.password or known.settings.password)
-        settings.check()
+        """Reach a client in another way. Its name stays; an empty password is the one that is stored for this address."""
+        settings = known.changed(wanted)
         if not untested:
             await self.test(settings)
         await self._database.write(lambda conn: store.change(conn, known.instance_id, settings))

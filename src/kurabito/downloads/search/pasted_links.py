@@ -28,8 +28,10 @@ _SCHEMES: Final = (_MAGNET, STORED, "http://", "https://")
 _LIMITS: Final = Limits(attempts=2, patience=5.0)
 _MOST: Final = 50
 _TAG: Final = re.compile(r"<(?:link|a)\s([^<>]{1,4000})>", re.IGNORECASE)
-_ATTRIBUTE: Final = re.compile(r"""([a-zA-Z-]{1,30})\s*=\s*(?:"([^"]{0,3000})"|'([^']{0,3000})')""")
+_ATTRIBUTE: Final = re.compile(r"""(?<![a-zA-Z-])([a-zA-Z-]{1,30})\s*=\s*(?:"([^"]{0,3000})"|'([^']{0,3000})')""")
 _TITLE: Final = re.compile(r"<title[^<>]{0,200}>(.{1,500}?)</title>", re.DOTALL | re.IGNORECASE)
+_HEAD: Final = 64 * 1024
+"""Characters in which the title of a page is looked for: behind them it would be that of a page made to keep us busy."""
 _FEEDS: Final = ("application/rss+xml", "application/atom+xml")
 
 
@@ -119,12 +121,16 @@ def _of_magnet(url: str, title: str | None = None) -> IndexerItem:
 
 def _of_page(url: str, text: str) -> Pasted:
     """The releases that a page links to; without any, the feed that it names."""
-    found = _TITLE.search(text)
+    found = _TITLE.search(text, 0, _HEAD)
     title = " ".join(html.unescape(found[1]).split()) if found else None
     feed_url = None
     items: dict[str, IndexerItem] = {}
     for attributes in (_attributes(tag[1]) for tag in _TAG.finditer(text)):
-        link = urljoin(url, attributes.get("href", ""))
+        try:
+            link = urljoin(url, attributes.get("href", ""))
+        except ValueError:
+            # It leads nowhere.
+            continue
         if attributes.get("type", "").lower() in _FEEDS:
             feed_url = feed_url or link
         elif (item := _linked(link, title)) is not None and len(items) < _MOST:

@@ -65,12 +65,7 @@ class ConnectionDesk:
         """Try what was typed; the form with what is wrong, None when it works."""
         try:
             settings = form.settings()
-            if known is not None and not settings.password:
-                stored = known.settings
-                settings = ConnectionSettings(
-                    stored.name, settings.client, settings.url, settings.username, stored.password
-                )
-            await self._connections.test(settings)
+            await self._connections.test(settings if known is None else known.changed(settings))
         except InvalidInput as problem:
             return form.refused(problem)
         return None

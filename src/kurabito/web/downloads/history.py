@@ -22,6 +22,7 @@ _PATH: Final = "/history"
 _SHOWN: Final = 50
 _LONGEST: Final = 200
 _DAY: Final = timedelta(days=1)
+_LAST: Final = datetime(9999, 12, 30, tzinfo=UTC)
 
 
 def router(pages: Pages, history: History, catalog: Catalog, downloaders: DownloaderHealths) -> Router:
@@ -62,7 +63,7 @@ def _wanted(asked: QueryParams) -> HistoryFilter:
         text=_text(asked),
         since=since,
         # The day that was chosen is in it.
-        until=None if until is None else until + _DAY,
+        until=None if until is None else min(until, _LAST) + _DAY,
     )
 
 

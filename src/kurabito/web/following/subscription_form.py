@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final
-from urllib.parse import urlsplit
 
+from kurabito.contact import site_of
 from kurabito.errors import InvalidInput
 from kurabito.feeds.subscriptions import DEFAULT_INTERVAL, NewSeries, StartWith, SubscriptionSettings
 from kurabito.reasons import InputReason, refused
@@ -52,10 +52,7 @@ class SubscriptionForm(Form):
     @property
     def host(self) -> str:
         """The site that the URL names, without what only its owner should see."""
-        try:
-            return urlsplit(self.url).netloc.rpartition("@")[2]
-        except ValueError:
-            return ""
+        return site_of(self.url)
 
     @property
     def allows_private(self) -> bool:

@@ -68,7 +68,9 @@ class LibraryForm(Form):
 
     def modes(self) -> tuple[str, ...]:
         """The modes to choose from, with those that are set."""
-        return tuple(dict.fromkeys((*MODES, self.value("placement_modes") or MODES[0])))
+        chosen = self.value("placement_modes")
+        is_known = chosen and set(chosen.split()) <= set(PlacementMode)
+        return tuple(dict.fromkeys((*MODES, chosen if is_known else MODES[0])))
 
     def settings(self) -> LibrarySettings:
         """What the form asks for; raises InvalidInput naming the field."""

@@ -12,6 +12,8 @@ from kurabito.web.forms import CHECKED, Problem
 
 SHOWN = "shown"
 """The hidden field that names each setting in the form: a box that is not ticked sends nothing."""
+BEFORE = "before."
+"""The hidden fields that have what each setting was when the form was shown: another page may have changed it meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +61,18 @@ class SettingsForm:
             return ""
         return self._typed(row.name) if row.name in self.typed.get(SHOWN, ()) else row.text
 
+    def before(self, row: SettingRow) -> str:
+        """What the setting was when the form was first shown."""
+        return self._typed(BEFORE + row.name) if BEFORE + row.name in self.typed else row.text
+
     def changes(self, rows: Sequence[SettingRow]) -> dict[str, object]:
-        """The values that differ from what is set; an empty secret stays as it is."""
+        """The values that were changed in the form; an empty secret stays as it is."""
         found: dict[str, object] = {}
         for row in rows:
             if row.name not in self.typed.get(SHOWN, ()):
                 continue
             typed = self._typed(row.name)
-            if typed != row.text and not (row.field.kind is FieldKind.SECRET and not typed):
+            if typed not in (row.text, self.before(row)) and not (row.field.kind is FieldKind.SECRET and not typed):
                 found[row.name] = _value(row.field, typed)
         return found
 

@@ -25,6 +25,7 @@ from kurabito.web.downloads.connections import ConnectionDesk, ConnectionForm
 from kurabito.web.forms import CHECKED, Form, Problem, fields_of
 from kurabito.web.library.library_form import LibraryForm
 from kurabito.web.pages import Pages
+from kurabito.web.settings.keeper import keeper_only
 from kurabito.web.settings.security import PasswordForm, SecurityDesk, SecurityParts
 from kurabito.web.settings.settings import SettingsParts, leaving
 from kurabito.web.system.login import give_session
@@ -114,6 +115,7 @@ class SetupDesk:
         form = await PasswordForm.sent(request)
         if not form.value("password") and not form.value("repeated"):
             return await self.go_on(SetupStep.WELCOME)
+        keeper_only(request)
         refused = await form.submit(lambda typed: self._security.change_password(request, typed))
         if refused is not None:
             return await self.show(request, SetupStep.WELCOME, status=refused.status, password=refused)
