@@ -6,7 +6,7 @@ A batch is one download for each episode, with one content: it is looked at once
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final, NamedTuple
 
 from kurabito.db import Connection, Queries
@@ -54,12 +54,17 @@ def request(conn: Connection, download: Arrived, root: Path) -> None:
     conn.run(_SQL.request, values)
 
 
+def is_own_folder(folder: PurePath, root: PurePath) -> bool:
+    """Whether a folder is that of one download, below the download root."""
+    return folder.is_relative_to(root) and len(folder.relative_to(root).parts) >= _OWN_DEPTH
+
+
 def _refusal(conn: Connection, folder: Path, root: Path, *, is_listed: bool) -> ErrorCode | None:
     """Why a folder is not looked into."""
     if any(folder.is_relative_to(library.path) for library in libraries.everything(conn)):
         # The user's own torrents may seed from a library. Its scan finds them there.
         return ErrorCode.SAME_FILE
-    is_own = folder.is_relative_to(root) and len(folder.relative_to(root).parts) >= _OWN_DEPTH
+    is_own = is_own_folder(folder, root)
     if not folder.is_absolute() or ".." in folder.parts or not (is_listed or is_own):
         # Without a list everything below the folder is the download's; of a folder that others share that is not true.
         return ErrorCode.PATH_ESCAPES
