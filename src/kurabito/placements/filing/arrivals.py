@@ -6,13 +6,14 @@ A batch is one download for each episode, with one content: it is looked at once
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Final, NamedTuple
 
 from kurabito.db import Connection, Queries
 from kurabito.downloads import download_files
 from kurabito.library import libraries
-from kurabito.modules.path_maps import as_core_sees, path_maps
+from kurabito.modules.path_maps import PathMap, as_core_sees, path_maps
 from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.leased.inspections import InspectionKind
 from kurabito.protocol.leased.retries import FilingStatus
@@ -33,6 +34,18 @@ class Arrived(NamedTuple):
 def arrived(conn: Connection) -> list[Arrived]:
     """Those that are complete since the last look."""
     return [Arrived(*row) for row in conn.all(_SQL.arrived)]
+
+
+def forget_moved(conn: Connection, maps: Mapping[int, Sequence[PathMap]]) -> int:
+    """Forget which folders were not seen that these path maps have elsewhere, so that they are looked for there; how many."""
+    moved = [
+        found
+        for found, folder, module_id, save_path in conn.all(_SQL.unseen)
+        if str(as_core_sees(save_path, maps.get(module_id, ()))) != folder
+    ]
+    for inspection_id in moved:
+        conn.run(_SQL.forget, {"id": inspection_id})
+    return len(moved)
 
 
 def request(conn: Connection, download: Arrived, root: Path) -> None:
