@@ -85,6 +85,8 @@ class AttentionCode(StrEnum):
     MATCHES_OPEN = "matches_open"
     CONFLICTS_OPEN = "conflicts_open"
     PLACEMENTS_FAILED = "placements_failed"
+    FILING_WAITS = "filing_waits"
+    """Downloads are complete, and a disk or a path that cannot be used keeps their files out of the libraries."""
     FILES_UNCLEAR = "files_unclear"
     QUESTIONS_OPEN = "questions_open"
     RELINKS_WAITING = "relinks_waiting"

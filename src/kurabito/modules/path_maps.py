@@ -13,6 +13,7 @@ from kurabito.reasons import InputReason, refused
 _MOST: Final = 50
 _LONGEST: Final = 1_000
 _OF: Final = "SELECT core_prefix, downloader_prefix FROM path_maps WHERE module_id = :module_id ORDER BY core_prefix"
+_ALL: Final = "SELECT module_id, core_prefix, downloader_prefix FROM path_maps ORDER BY module_id, core_prefix"
 _DROP: Final = "DELETE FROM path_maps WHERE module_id = :module_id"
 _ADD: Final = (
     "INSERT INTO path_maps (module_id, core_prefix, downloader_prefix) VALUES (:module_id, :core, :downloader)"
@@ -29,6 +30,14 @@ class PathMap(NamedTuple):
 def path_maps(conn: Connection, module_id: int) -> tuple[PathMap, ...]:
     """The path maps of a service."""
     return tuple(PathMap(*row) for row in conn.all(_OF, {"module_id": module_id}))
+
+
+def all_path_maps(conn: Connection) -> dict[int, tuple[PathMap, ...]]:
+    """The path maps of all services, by service."""
+    found: dict[int, tuple[PathMap, ...]] = {}
+    for module_id, *one in conn.all(_ALL):
+        found[module_id] = (*found.get(module_id, ()), PathMap(*one))
+    return found
 
 
 def set_path_maps(conn: Connection, module_id: int, maps: Sequence[PathMap]) -> None:

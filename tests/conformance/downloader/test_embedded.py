@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import socket
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -312,3 +313,26 @@ async def test_a_torrent_is_complete_once_its_last_block_is_written(
                 await asyncio.sleep(0.02)
     finally:
         await asyncio.to_thread(again.close)
+
+
+async def test_files_are_told_by_the_names_that_they_have_on_the_disk(
+    client: EmbeddedClient, swarm: Swarm, tmp_path: Path
+) -> None:
+    """Of two names that are one on some disks, libtorrent changes the second."""
+    pieces = {"Kura - 01.mkv": b"first", "kura - 01.MKV": b"second"}
+    content = b"".join(pieces.values())
+    info = {
+        b"name": b"Twins",
+        b"piece length": 16384,
+        b"pieces": hashlib.sha1(content, usedforsecurity=False).digest(),
+        b"files": [{b"length": len(part), b"path": [name.encode()]} for name, part in pieces.items()],
+    }
+    whole: dict[bytes, Any] = {b"info": info}
+    torrent = lt.bencode(whole)
+    (tmp_path / "1" / "Twins").mkdir(parents=True)
+    for name, part in zip(("Kura - 01.mkv", "kura - 01.1.MKV"), pieces.values(), strict=True):
+        (tmp_path / "1" / "Twins" / name).write_bytes(part)
+    await client.add_torrents([DownloadItem(swarm.put("twins.torrent", torrent), str(tmp_path / "1"))])
+    done = await until(client, read_torrent(torrent).hash, status=TransferStatus.COMPLETED)
+    assert done.files is not None
+    assert [(tmp_path / "1" / file.path).read_bytes() for file in done.files] == list(pieces.values())

@@ -345,3 +345,33 @@ async def test_a_run_that_was_cut_off_goes_on_as_one(desk: Desk, relinker: Relin
     assert (run.id, run.finished_at is not None) == (begun, True)
     with pytest.raises(RelinkNotFound):
         await relinker.moved(begun + 1)
+
+
+async def test_what_came_to_a_merged_series_goes_back_when_the_merge_is_undone(desk: Desk, relinker: Relinker) -> None:
+    feed = desk.subscribe()
+    await desk.bring(feed, item("[Kura] Yeast Garden - 01"), item("[Kura] Barley Song - 01"))
+    corrections = Corrections(desk.database, desk.taken, relinker.wake)
+    await corrections.merge(1, 2)
+    await desk.bring(feed, item("[Kura] Yeast Garden - 02"))
+    assert [row[0] for row in desk.all(PLACES)] == ["Barley Song"] * 3
+    await corrections.undo(2)
+    await settle(relinker)
+    assert [row[:3] for row in desk.all(PLACES)] == [
+        ("Yeast Garden", 1, 1.0),
+        ("Barley Song", 1, 1.0),
+        ("Yeast Garden", 1, 2.0),
+    ]
+
+
+async def test_what_followed_a_link_that_was_moved_goes_back_when_that_is_undone(
+    desk: Desk, relinker: Relinker
+) -> None:
+    feed = desk.subscribe()
+    await desk.bring(feed, item("[Kura] Yeast Garden - 01"), item("[Kura] Barley Song - 01"))
+    corrections = Corrections(desk.database, desk.taken, relinker.wake)
+    await corrections.move(1, series_id=2, place=EpisodePlace(ReleaseKind.TV, 7.0))
+    await desk.bring(feed, item("[Kura] Yeast Garden - 02"))
+    assert [row[0] for row in desk.all(PLACES)] == ["Barley Song"] * 3
+    await corrections.undo(2)
+    await settle(relinker)
+    assert [row[0] for row in desk.all(PLACES)] == ["Yeast Garden", "Barley Song", "Yeast Garden"]

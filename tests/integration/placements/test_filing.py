@@ -172,6 +172,25 @@ async def test_a_path_that_is_not_seen_waits_and_is_filed_once_it_is(house: Hous
     assert house.states(series) == {1: "downloading"}
 
 
+@pytest.mark.parametrize("listed", [True, False], ids=["listed", "walked"])
+async def test_a_path_that_is_mapped_later_is_looked_at_where_it_is(house: House, listed: bool) -> None:
+    module, series = house.module(), house.series("Yoru no Kurabito", year=2024)
+    there = f"/mnt/nas/dl/Series/{EPISODE} 0"
+    house.download(series, EPISODE, {EPISODE: b"one"}, save_path=there, listed=listed)
+    await house.settle()
+    assert house.library() == {}
+    before = house.shelf.all("SELECT id FROM inspections")
+    maps = [PathMap("/elsewhere", "/mnt/other")]
+    house.shelf.database.write_blocking(lambda conn: set_path_maps(conn, module, maps))
+    await house.settle()
+    assert house.shelf.all("SELECT id FROM inspections") == before
+    maps = [PathMap(str(house.root), "/mnt/nas/dl")]
+    house.shelf.database.write_blocking(lambda conn: set_path_maps(conn, module, maps))
+    await house.settle()
+    assert house.library() == {PLACED: b"one"}
+    assert house.states(series) == {1: "have"}
+
+
 async def test_a_folder_that_others_share_is_not_taken_for_the_downloads_own(house: House) -> None:
     house.download(
         house.series("Yoru no Kurabito"), EPISODE, {EPISODE: b"one"}, save_path=str(house.root), listed=False

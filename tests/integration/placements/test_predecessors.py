@@ -274,3 +274,53 @@ def test_a_season_is_found_by_its_id(shelf: Shelf) -> None:
     assert shelf.all("SELECT record.bgm_id FROM series JOIN metadata AS record ON record.id = series.metadata_id") == [
         (2,)
     ]
+
+
+ODD = [
+    None,
+    "a text",
+    {"id": 1},
+    {"title": "\x00", "seasons": []},
+    {"title": "A season", "monitored": True, "seasons": [{"seasonNumber": "x", "monitored": True}, {"seasonNumber": 10**30}]},
+    {"title": "Statistics", "seasons": [{"seasonNumber": 1, "statistics": [1]}], "alternateTitles": {"a": 1}},
+    {"title": "Numbers\ud800", "year": 10**30, "tmdbId": "seven", "path": 7, "monitored": True, "seasons": 3},
+]  # fmt: skip
+
+
+async def test_rows_of_a_sonarr_that_make_no_sense_are_told_and_the_rest_is_taken(
+    sonarr: str, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(Sonarr.answers, "/api/v3/series", ODD)
+    async with Outbound() as outbound:
+        theirs = await read_sonarr(outbound, sonarr, "right")
+    assert [(show.titles, show.season, show.year, show.tmdb_id, show.folder) for show in theirs.shows] == [
+        (("Statistics",), 1, None, None, None),
+        (("Numbers",), 1, None, None, None),
+    ]
+    assert len(theirs.unreadable) == 5
+    taken = shelf.database.write_blocking(lambda conn: takeover.take_over(conn, theirs))
+    assert [one.title for one in taken] == ["Statistics", "Numbers"]
+
+
+def test_rows_of_an_autobangumi_that_make_no_sense_are_told_and_the_rest_is_taken(tmp_path: Path, shelf: Shelf) -> None:
+    with closing(sqlite3.connect(tmp_path / "data.db")) as raw:
+        raw.execute("CREATE TABLE bangumi (id INTEGER, official_title, title_raw, season, year, offset, title_aliases)")
+        raw.execute("CREATE TABLE torrent (id INTEGER)")
+        rows = [
+            (1, "Large", "large", 10**15, "2020", 0, None),
+            (2, "Other", "other", 1, "9" * 40, -(10**17), '["\\ud800x", 7]'),
+            (3, b"\xff\xfe", "\x00", 1, "2020", 0, "{"),
+            (4, "Season", "season", "x", "2020", 0, None),
+            (5, "Nothing said", None, None, None, None, None),
+        ]
+        raw.executemany("INSERT INTO bangumi VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        raw.execute("INSERT INTO torrent VALUES (1)")
+        raw.commit()
+    theirs = read_autobangumi(tmp_path / "data.db")
+    assert [(show.titles, show.season, show.year, show.episode_offset) for show in theirs.shows] == [
+        (("Other", "other", "x"), 1, None, 0),
+        (("Nothing said",), 1, None, 0),
+    ]
+    assert len(theirs.unreadable) == 3
+    taken = shelf.database.write_blocking(lambda conn: takeover.take_over(conn, theirs))
+    assert [one.title for one in taken] == ["Other", "Nothing said"]

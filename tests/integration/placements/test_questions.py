@@ -107,3 +107,42 @@ async def test_a_question_is_asked_again_once_its_cause_is_gone(house: House) ->
     assert list(await asked.page()) == []
     with pytest.raises(FilingQuestionNotFound):
         await asked.ask_again(99)
+
+
+async def test_a_decimal_that_is_said_never_gets_the_number_of_an_episode(house: House) -> None:
+    """A name `S01E12` would be shown as the twelfth episode, and be in the way of it."""
+    series, asked = house.series("Yoru no Kurabito"), FileQuestions(house.shelf.database)
+    house.download(
+        series, "Yoru no Kurabito", {"Prologue.mkv": b"recap", "Evening talk.mkv": b"talk"}, episodes=(12, 13)
+    )
+    await house.settle()
+    question = next(one for one in (await asked.page()).items if one.path == "Prologue.mkv")
+    await asked.answer(question.id, SaidAnswer(choice=AnswerChoice.FILE, episodes=(12.5,)))
+    await house.settle()
+    assert house.library() == {"Yoru no Kurabito/Season 00/Yoru no Kurabito (12.5).mkv": b"recap"}
+    assert house.states(series)[12.5] == "have"
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        (SaidAnswer(choice=AnswerChoice.FILE, kind=WorkKind.SPECIAL, label=" "), "label"),
+        (SaidAnswer(choice=AnswerChoice.FILE, kind=WorkKind.SPECIAL, label="\u200b\u202e"), "label"),
+        (SaidAnswer(choice=AnswerChoice.FILE, episodes=(1, 2, 5)), "episodes"),
+        (SaidAnswer(choice=AnswerChoice.FILE, episodes=(2, 1)), "episodes"),
+        (SaidAnswer(choice=AnswerChoice.FILE, episodes=(1, 12.5)), "episodes"),
+        (SaidAnswer(choice=AnswerChoice.FILE, episodes=(12.5,), is_numbered=True), "episodes"),
+        (SaidAnswer(choice=AnswerChoice.FILE, episodes=tuple(range(1, 1000))), "episodes"),
+        (SaidAnswer(choice=AnswerChoice.FILE, episodes=(float("nan"),)), "episodes"),
+    ],
+)
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+async def test_an_answer_that_no_name_could_say_is_refused(house: House, said: SaidAnswer, field: str) -> None:
+    asked = FileQuestions(house.shelf.database)
+    files = {"Prologue.mkv": b"special", "Evening talk.mkv": b"talk"}
+    house.download(house.series("Yoru no Kurabito"), "Yoru no Kurabito", files, episodes=(1, 2))
+    await house.settle()
+    question = (await asked.page()).items[0]
+    with pytest.raises(InvalidInput, match=field):
+        await asked.answer(question.id, said)
+    assert [one.answer for one in await asked.page()] == [None, None]

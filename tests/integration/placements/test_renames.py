@@ -145,3 +145,75 @@ async def test_a_season_that_the_user_has_a_folder_for_stays_in_it(house: House,
     assert "Anime/夜の蔵人/S1/Yoru no Kurabito S01E01.mkv" in house.library()
     # What was named just now has its name.
     assert (await Renames(house.shelf.database).preview(1)).renames == ()
+
+
+async def test_two_subtitles_of_one_language_go_along(house: House) -> None:
+    subtitles = {f"{folder}[Kura] Yoru no Kurabito - 01 [1080p].sc.ass": folder.encode() for folder in ("", "Subs/")}
+    house.download(house.series("Yoru no Kurabito"), "Yoru no Kurabito 01", EPISODES | subtitles, episodes=(1, 2))
+    await house.settle()
+    season = "Yoru no Kurabito/Season 01/Yoru no Kurabito S01E01"
+    before = house.library()
+    assert {f"{season}.zh-Hans.ass", f"{season}.2.zh-Hans.ass"} < before.keys()
+    await LibraryNaming(house.shelf.database).change(1, FLAT)
+    renames = Renames(house.shelf.database)
+    preview = await renames.preview(1)
+    assert (len(preview.renames), preview.taken) == (4, ())
+    made = await renames.apply(1)
+    house.plane()
+    await house.settle()
+    named = "Yoru no Kurabito/Yoru no Kurabito - 01 (1080p)"
+    assert {f"{named}.mkv", f"{named}.zh-Hans.ass", f"{named}.2.zh-Hans.ass"} < house.library().keys()
+    assert made is not None
+    await renames.undo(made.id)
+    house.plane()
+    await house.settle()
+    assert house.library() == before
+
+
+async def test_a_subtitle_stays_beside_a_video_that_keeps_its_name(house: House) -> None:
+    await filed(house)
+    house.shelf.put("Yoru no Kurabito/Yoru no Kurabito - 01 (1080p).mkv", b"not ours")
+    await LibraryNaming(house.shelf.database).change(1, FLAT)
+    renames = Renames(house.shelf.database)
+    assert {one.path.rpartition("/")[2] for one in (await renames.preview(1)).renames} == {
+        "Yoru no Kurabito S01E02.mkv"
+    }
+    await renames.apply(1)
+    house.plane()
+    await house.settle()
+    season = "Yoru no Kurabito/Season 01/Yoru no Kurabito S01E01"
+    assert {f"{season}.mkv", f"{season}.zh-Hans.ass"} < house.library().keys()
+
+
+async def test_a_renaming_is_undone_after_the_ones_that_came_later(house: House) -> None:
+    await filed(house)
+    naming, renames, made = LibraryNaming(house.shelf.database), Renames(house.shelf.database), []
+    for chosen in (FLAT, replace(FLAT, episode_file="{title} #{episode:02}")):
+        await naming.change(1, chosen)
+        done = await renames.apply(1)
+        assert done is not None
+        made.append(done.id)
+        house.plane()
+        await house.settle()
+    with pytest.raises(PlacementConflict, match=f"undo renaming {made[1]} first"):
+        await renames.undo(made[0])
+    assert len(await renames.past(1)) == 2
+    for renaming_id in reversed(made):
+        await renames.undo(renaming_id)
+        house.plane()
+        await house.settle()
+    assert house.library() == NAMED
+
+
+async def test_a_renaming_whose_files_are_gone_is_not_undone(house: House) -> None:
+    await filed(house)
+    await LibraryNaming(house.shelf.database).change(1, FLAT)
+    renames = Renames(house.shelf.database)
+    made = await renames.apply(1)
+    assert made is not None
+    house.plane()
+    await house.settle()
+    house.shelf.run("UPDATE library_files SET is_missing = 1")
+    with pytest.raises(PlacementConflict, match="no file has the name"):
+        await renames.undo(made.id)
+    assert [one.undone_by for one in await renames.past(1)] == [None]

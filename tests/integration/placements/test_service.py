@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -74,3 +75,37 @@ async def test_placements_are_listed_by_state_and_download_in_pages(house: House
     assert [one.id for one in await house.placements.page(download_id=2)] == [2]
     assert list(await house.placements.page(status=FilingStatus.FAILED)) == []
     assert len(list(await house.placements.page(status=FilingStatus.COMPLETED, download_id=1))) == 1
+
+
+async def test_what_waits_for_a_disk_or_a_path_is_counted_and_tried_again_when_asked(house: House) -> None:
+    """A wrong path mapping is no failure: it is tried again for ever, and nobody would hear of it."""
+    series = house.series("Yoru no Kurabito")
+    house.download(series, EPISODE, {EPISODE: b"one"})
+    ((folder,),) = house.shelf.all("SELECT save_path FROM downloads")
+    Path(folder).rename(f"{folder} elsewhere")
+    await house.settle()
+    # Once may be a moment: a downloader moves its files when it is complete.
+    assert await house.placements.count_held_up(10) == 0
+    house.shelf.clock.advance(3600)
+    house.plane()
+    assert await house.placements.count_held_up(10) == 1
+    assert await house.placements.count_waiting(10) == (0, 0)
+
+    Path(f"{folder} elsewhere").rename(folder)
+    house.plane()
+    assert house.library() == {}
+    assert await house.placements.retry_failed() == 0
+    house.plane()
+    assert await house.placements.count_held_up(10) == 0
+    library = house.shelf.path("")
+    library.rename(f"{library} elsewhere")
+    await house.settle()
+    house.shelf.clock.advance(3600)
+    house.plane()
+    assert await house.placements.count_held_up(10) == 1
+    Path(f"{library} elsewhere").rename(library)
+    await house.placements.retry_failed()
+    house.plane()
+    await house.settle()
+    assert house.library() == {PLACED: b"one"}
+    assert await house.placements.count_held_up(10) == 0

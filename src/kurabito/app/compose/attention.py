@@ -266,6 +266,7 @@ def _conflicts(conflicts: Conflicts) -> AttentionSource:
 
 _OF_FILING: Final = {
     AttentionCode.PLACEMENTS_FAILED: ActionId.RETRY_FILING,
+    AttentionCode.FILING_WAITS: ActionId.RETRY_FILING,
     AttentionCode.FILES_UNCLEAR: ActionId.OPEN_QUESTIONS,
 }
 
@@ -273,7 +274,11 @@ _OF_FILING: Final = {
 def _placements(placements: Placements) -> AttentionSource:
     async def look() -> Sequence[AttentionItem]:
         failed, unclear = await placements.count_waiting(_COUNTED + 1)
-        counts = {AttentionCode.PLACEMENTS_FAILED: failed, AttentionCode.FILES_UNCLEAR: unclear}
+        counts = {
+            AttentionCode.PLACEMENTS_FAILED: failed,
+            AttentionCode.FILING_WAITS: await placements.count_held_up(_COUNTED + 1),
+            AttentionCode.FILES_UNCLEAR: unclear,
+        }
         return [
             AttentionItem(
                 code=code,

@@ -7,12 +7,11 @@ from typing import TypeVar
 
 from kurabito.catalog import rules
 from kurabito.catalog.corrections import journal
-from kurabito.catalog.corrections.changes import RowChanges
 from kurabito.catalog.corrections.merge import merge
-from kurabito.catalog.corrections.model import Correction, CorrectionEffect, CorrectionKind
+from kurabito.catalog.corrections.model import Correction, CorrectionEffect
 from kurabito.catalog.corrections.moves import SQL, EpisodePlace, find_links, move, release, whole_releases
 from kurabito.catalog.corrections.split import split
-from kurabito.catalog.corrections.undo import undo
+from kurabito.catalog.corrections.undo import Undone, undo
 from kurabito.catalog.identity.reading import Reading
 from kurabito.catalog.identity.relink import RelinkTask, Wake
 from kurabito.catalog.identity.report import SeriesEvidence, evidence_of
@@ -108,21 +107,21 @@ class Corrections:
     async def undo(self, series_id: int) -> Correction:
         """Undo the last correction of a series; raises CorrectionConflict."""
 
-        def store(conn: Connection) -> tuple[Correction, RowChanges]:
+        def store(conn: Connection) -> Undone:
             lock_catalog(conn)
-            correction, changes = undo(conn, series_id)
+            undone = undo(conn, series_id)
             if self._sink is not None:
-                self._sink.restate(conn, changes.episodes())
-            return correction, changes
+                self._sink.restate(conn, undone.changes.episodes())
+            return undone
 
-        correction, changes = await self._database.write(store)
-        if self._wake is not None and correction.kind is CorrectionKind.CHANGE:
-            # Releases that the changed names or the changed offset gave to this series, or took from it, are read again.
-            if names := changes.renamed():
-                await self._wake(RelinkTask(names=names, cause=RelinkCause.NAMES))
-            for recounted in changes.recounted():
+        undone = await self._database.write(store)
+        if self._wake is not None:
+            # What names, a person's word or an offset brought here since, or took away, is read again.
+            if undone.names:
+                await self._wake(RelinkTask(names=undone.names, cause=RelinkCause.NAMES))
+            for recounted in undone.changes.recounted():
                 await self._wake(RelinkTask(series_id=recounted, cause=RelinkCause.OFFSET))
-        return correction
+        return undone.correction
 
     async def evidence(self, series_id: int) -> SeriesEvidence:
         """What made a series what it is; raises SeriesNotFound."""

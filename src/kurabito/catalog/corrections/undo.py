@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from kurabito.catalog.corrections import journal
 from kurabito.catalog.corrections.changes import RowChanges
 from kurabito.catalog.corrections.files import carry_place
@@ -15,7 +17,16 @@ from kurabito.catalog.identity.knowledge import given
 from kurabito.db import Connection
 
 
-def undo(conn: Connection, series_id: int) -> tuple[Correction, RowChanges]:
+class Undone(NamedTuple):
+    """A correction that was taken back."""
+
+    correction: Correction
+    changes: RowChanges
+    names: tuple[str, ...]
+    """Folded: what has one of them may have come where the correction led it, and belong elsewhere now."""
+
+
+def undo(conn: Connection, series_id: int) -> Undone:
     """Undo the last correction that touched a series; raises CorrectionConflict when there is none, or a later one stands on it.
 
     Downloads that it started go on: nothing is cancelled. The caller has locked the catalog.
@@ -29,12 +40,12 @@ def undo(conn: Connection, series_id: int) -> tuple[Correction, RowChanges]:
         if later is not None and later[0].id != correction.id:
             raise CorrectionConflict(f"series {touched} was corrected later; undo that first: {later[0].kind}")
     changes.undo()
-    rulings.forget(conn, correction.id)
+    names = rulings.forget(conn, correction.id).union(changes.renamed())
     if correction.kind is CorrectionKind.SPLIT and correction.other_id is not None:
         _fold_back(conn, correction.other_id, into=correction.series_id)
     journal.note_undone(conn, correction.id)
     conn.run(SQL.settle_holds, given(changes.links()))
-    return correction, changes
+    return Undone(correction, changes, tuple(sorted(names)))
 
 
 def _fold_back(conn: Connection, series_id: int, *, into: int) -> None:

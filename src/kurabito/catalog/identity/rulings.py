@@ -71,9 +71,9 @@ def add(
         conn.run(_SQL.add, {"rows": given_rows, "correction_id": correction_id})
 
 
-def forget(conn: Connection, correction_id: int) -> None:
-    """Take back what a correction said."""
-    conn.run(_SQL.forget, {"correction_id": correction_id})
+def forget(conn: Connection, correction_id: int) -> set[str]:
+    """Take back what a correction said; the names, folded, that it was about."""
+    return {folded for (folded,) in conn.all(_SQL.forget, {"correction_id": correction_id})}
 
 
 def _said(reading: Reading, name: Name) -> _Said:

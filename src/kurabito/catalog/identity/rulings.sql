@@ -11,4 +11,4 @@ SELECT given.value ->> 'folded', given.value ->> 'kind', CAST(given.value ->> 's
 FROM {given};
 
 -- name: forget
-DELETE FROM identity_rulings WHERE correction_id = :correction_id;
+DELETE FROM identity_rulings WHERE correction_id = :correction_id RETURNING folded;

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any, Final, Self
 
 from kurabito.db import Connection, Queries
+from kurabito.errors import InvalidInput
+from kurabito.placements.naming.safe_names import safe_text
 from kurabito.placements.plans.model import SaidFile, Work, WorkKind
 from kurabito.titles import Episode
 
 _SQL: Final = Queries("kurabito.placements.filing", "questions.sql", question="question.id")
+
+_MOST_EPISODES: Final = 100
+"""Of one file."""
+_LARGEST: Final = 100_000
 
 
 class AnswerChoice(StrEnum):
@@ -56,15 +63,42 @@ class SaidAnswer:
         """The same, as a plan takes it."""
         if self.choice is AnswerChoice.LEAVE:
             return SaidFile(work=None)
+        kind, label = self.kind, self.label
+        if kind is WorkKind.EPISODE and not self.is_numbered and not _has_number(self.episodes):
+            # As where a name says it: no season has a number 12.5, and servers would show another 12.
+            kind, label = WorkKind.SPECIAL, f"{self.episodes[0]:g}"
         work = Work(
-            kind=self.kind,
+            kind=kind,
             title=title,
-            season=0 if self.kind is WorkKind.SPECIAL else season if self.season is None else self.season,
-            episodes=self.episodes,
-            label=self.label,
+            season=0 if kind is WorkKind.SPECIAL else season if self.season is None else self.season,
+            episodes=() if kind is WorkKind.SPECIAL else self.episodes,
+            label=label,
             series_id=series_id,
         )
         return SaidFile(work=work, is_numbered=self.is_numbered)
+
+    def check(self) -> None:
+        """Raises InvalidInput where nothing can be named by it."""
+        if self.choice is not AnswerChoice.FILE:
+            return
+        if self.kind is WorkKind.SPECIAL and not safe_text(self.label or "").strip():
+            raise InvalidInput("label", "must be said of what is filed as special")
+        if self.kind is not WorkKind.EPISODE:
+            return
+        if not self.episodes:
+            raise InvalidInput("episodes", "must be said of what is filed as episode")
+        if len(self.episodes) > _MOST_EPISODES or not all(0 <= number <= _LARGEST for number in self.episodes):
+            raise InvalidInput("episodes", f"must be at most {_MOST_EPISODES} numbers up to {_LARGEST}")
+        follow = all(later - number == 1 for number, later in pairwise(self.episodes))
+        if not follow or not (_has_number(self.episodes) or (len(self.episodes) == 1 and not self.is_numbered)):
+            raise InvalidInput(
+                "episodes", "must be whole numbers that follow one another, or a single one such as 12.5"
+            )
+
+
+def _has_number(episodes: Sequence[Episode]) -> bool:
+    """Whether all of them are numbers that an episode of a season has."""
+    return all(number >= 1 and float(number).is_integer() for number in episodes)
 
 
 @dataclass(frozen=True, slots=True)

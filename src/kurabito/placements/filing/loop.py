@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
@@ -12,6 +12,7 @@ from kurabito.clock import Clock, SystemClock
 from kurabito.db import Connection, Database
 from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger
+from kurabito.modules.path_maps import PathMap, all_path_maps
 from kurabito.placements.adoption.rounds import AdoptionRounds
 from kurabito.placements.descriptions import store as descriptions
 from kurabito.placements.descriptions.rounds import DescriptionRounds
@@ -66,6 +67,8 @@ class FilingLoop:
         self._adoption = AdoptionRounds(database)
         self._descriptions = DescriptionRounds(database, picture, reserve=reserve)
         self._news = Bell()
+        self._path_maps: Mapping[int, Sequence[PathMap]] | None = None
+        """As they were when folders were looked for by them; None before that."""
 
     async def run(self) -> None:
         """Go on until cancelled."""
@@ -85,6 +88,7 @@ class FilingLoop:
 
     async def step(self) -> bool:
         """Take the next step of every download; whether there was anything to do."""
+        await self._follow_path_maps()
         arrived = await self._request_arrivals()
         planned = await self._plan()
         placed = await self._note_placed()
@@ -93,6 +97,13 @@ class FilingLoop:
         if await self._database.read(leftovers.kept):
             await self._database.write(leftovers.leave_kept)
         return arrived or planned or placed or adopted or described
+
+    async def _follow_path_maps(self) -> None:
+        """Look for folders where path maps have them that were changed since they were not seen."""
+        maps = await self._database.read(all_path_maps)
+        if maps != self._path_maps:
+            await self._database.write(lambda conn: arrivals.forget_moved(conn, maps))
+            self._path_maps = maps
 
     async def _request_arrivals(self) -> bool:
         # A look makes no writer wait, and mostly there is nothing.

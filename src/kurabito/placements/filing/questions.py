@@ -21,7 +21,6 @@ from kurabito.errors import InvalidInput
 from kurabito.placements.errors import FilingQuestionNotFound, PlacementConflict
 from kurabito.placements.filing.answers import AnswerChoice, SaidAnswer
 from kurabito.placements.filing.reasons import FilingReason, question_reason
-from kurabito.placements.plans.model import WorkKind
 from kurabito.placements.plans.reasons import PlanReason
 from kurabito.reasons import Reason
 from kurabito.runtime.model import Page
@@ -155,11 +154,7 @@ def _check(conn: Connection, question: FileQuestion, answer: SaidAnswer) -> None
         known = dict(choosable_libraries(conn))
         if answer.library_id not in known:
             raise InvalidInput("library_id", f"must be a library that takes files in, got {answer.library_id}")
-    if answer.choice is AnswerChoice.FILE:
-        needed = {WorkKind.EPISODE: answer.episodes, WorkKind.SPECIAL: answer.label, WorkKind.FILM: True}
-        if not needed[answer.kind]:
-            field = "episodes" if answer.kind is WorkKind.EPISODE else "label"
-            raise InvalidInput(field, f"must be said of what is filed as {answer.kind}")
+    answer.check()
 
 
 def _question(values: Row) -> FileQuestion:

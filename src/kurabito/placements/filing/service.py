@@ -109,16 +109,21 @@ class Placements:
         return await self._database.write(write)
 
     async def retry_failed(self) -> int:
-        """Try every placement again that failed; how many."""
+        """Try every placement again that failed, and at once what waits for a disk or a path; how many failed."""
 
         def write(conn: Connection) -> int:
             found = store.failed_ids(conn)
             for placement_id in found:
                 store.retry(conn, placement_id)
+            store.hurry(conn)
             conn.notify()
             return len(found)
 
         return await self._database.write(write)
+
+    async def count_held_up(self, most: int) -> int:
+        """How many files, and downloads whose files are not listed, wait for a disk or a path, up to so many."""
+        return await self._database.read(lambda conn: store.count_held_up(conn, most))
 
     async def count_waiting(self, most: int) -> tuple[int, int]:
         """How many placements failed, and how many files are asked about, each up to so many."""

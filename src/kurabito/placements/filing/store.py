@@ -141,6 +141,17 @@ def count_failed(conn: Connection, most: int) -> int:
     return int(conn.value(_SQL.count_failed, {"most": most}))
 
 
+def count_held_up(conn: Connection, most: int) -> int:
+    """How many files and downloads were tried more than once, and are tried again later, up to so many."""
+    return int(conn.value(_SQL.count_held_up, {"most": most}))
+
+
+def hurry(conn: Connection) -> None:
+    """Have everything that is tried again later tried now."""
+    conn.run(_SQL.hurry_placements)
+    conn.run(_SQL.hurry_inspections)
+
+
 def count_questions(conn: Connection, most: int) -> int:
     """How many files wait for a person to say what they are, up to so many."""
     return int(conn.value(_SQL.count_questions, {"most": most}))

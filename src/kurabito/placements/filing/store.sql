@@ -43,6 +43,23 @@ SELECT id FROM placements WHERE status = 'failed' ORDER BY id LIMIT 1000;
 -- name: count_failed
 SELECT count(*) FROM (SELECT 1 FROM placements WHERE status = 'failed' LIMIT :most) AS found;
 
+-- name: count_held_up
+-- What waits for the first time may be about to be moved, or its disk about to be there.
+SELECT count(*) FROM (
+    SELECT id FROM placements WHERE status = 'pending' AND error_code IS NOT NULL AND tries > 1
+    UNION ALL
+    SELECT id FROM inspections
+    WHERE status = 'pending' AND error_code IS NOT NULL AND tries > 1 AND download_id IS NOT NULL
+    LIMIT :most) AS found;
+
+-- name: hurry_placements
+UPDATE placements SET retry_after = NULL, tries = 0, updated_at = :now
+WHERE status = 'pending' AND retry_after IS NOT NULL;
+
+-- name: hurry_inspections
+UPDATE inspections SET retry_after = NULL, tries = 0, updated_at = :now
+WHERE status = 'pending' AND retry_after IS NOT NULL AND download_id IS NOT NULL;
+
 -- name: count_questions
 SELECT count(*) FROM (SELECT 1 FROM filing_questions WHERE resolved_at IS NULL LIMIT :most) AS found;
 

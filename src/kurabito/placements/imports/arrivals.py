@@ -5,28 +5,39 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
+from pathlib import PurePath, PurePosixPath
 from typing import Final
 
 from kurabito.catalog import series as catalog_series
 from kurabito.catalog.series import Series
 from kurabito.db import Connection, Queries
 from kurabito.errors import InvalidInput
+from kurabito.modules.path_maps import as_core_sees, path_maps
 from kurabito.placements.adoption.reading import HadEpisode
+from kurabito.placements.errors import ImportNotReady
 from kurabito.placements.filing import planner
+from kurabito.placements.filing.answers import AnswerChoice, SaidAnswer
+from kurabito.placements.filing.arrivals import is_own_folder
 from kurabito.placements.filing.destination import find_destination
 from kurabito.placements.filing.planner import FilingDecision, Inspected, InspectedFile
 from kurabito.placements.filing.show_facts import DownloadFacts, read_context
 from kurabito.placements.imports.model import ImportedFile, ImportOrder, ImportPlace, ImportPlan
 from kurabito.placements.plans import ListedFile, PlannedFile, plan_files
-from kurabito.placements.plans.model import FileAction, FileClass
+from kurabito.placements.plans.model import FileAction, FileClass, SaidFile, WorkKind
+from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.leased.inspections import InspectionKind
 from kurabito.protocol.leased.retries import FilingStatus
 from kurabito.reasons import Reason
 from kurabito.titles import ReleaseKind
 
 _SQL: Final = Queries("kurabito.placements.imports", "arrivals.sql")
-_WORDS: Final = {ReleaseKind.SPECIAL: "SP", ReleaseKind.OVA: "OVA "}
+KINDS: Final = {
+    ReleaseKind.TV: WorkKind.EPISODE,
+    ReleaseKind.SPECIAL: WorkKind.SPECIAL,
+    ReleaseKind.OVA: WorkKind.SPECIAL,
+    ReleaseKind.MOVIE: WorkKind.FILM,
+}
+_WORDS: Final = {ReleaseKind.SPECIAL: "SP", ReleaseKind.OVA: "OVA"}
 
 
 def request_list(conn: Connection, folder: str, name: str | None) -> int:
@@ -41,13 +52,13 @@ def request_list(conn: Connection, folder: str, name: str | None) -> int:
     return found
 
 
-def status_of(conn: Connection, inspection_id: int) -> tuple[FilingStatus, str | None]:
+def status_of(conn: Connection, inspection_id: int) -> tuple[FilingStatus, ErrorCode | None]:
     """How far an inspection is, and what is in its way."""
     row = conn.one(_SQL.status, {"id": inspection_id})
     if row is None:
         return FilingStatus.CANCELLED, None
     status, code = row
-    return FilingStatus(status), code
+    return FilingStatus(status), None if code is None else ErrorCode(code)
 
 
 def give_up(conn: Connection, inspection_id: int) -> None:
@@ -68,25 +79,44 @@ def decide(conn: Connection, inspection_id: int, order: ImportOrder) -> tuple[Im
             FilingDecision(inspected=inspected),
         )
     title = PurePosixPath(order.path).name
-    context = read_context(conn, DownloadFacts(series, title, ()), destination)
-    read_as = _as_said(inspected.files, order)
-    plan = plan_files([ListedFile(name, file.size) for name, file in read_as.items()], context)
-    planned = [replace(file, path=read_as[file.path].path) for file in plan.files]
-    files = tuple(_imported(file, series) for file in planned)
+    context = replace(
+        read_context(conn, DownloadFacts(series, title, ()), destination), said=_said(inspected.files, order, series)
+    )
+    plan = plan_files([ListedFile(file.path, file.size) for file in inspected.files], context)
+    files = tuple(_imported(file, series) for file in plan.files)
     shown = ImportPlan(place=ImportPlace.DOWNLOADS, folder=folder, library_id=destination.library.id, files=files)
-    filed = tuple(file for file in planned if file.action is FileAction.FILE and file.target is not None)
+    filed = tuple(file for file in plan.of(FileAction.FILE) if file.target is not None)
     return shown, FilingDecision(inspected=inspected, series_id=series.id, destination=destination, filed=filed)
 
 
-def _as_said(files: Sequence[InspectedFile], order: ImportOrder) -> dict[str, InspectedFile]:
-    """The files by the names that they are read by: of a single video that a person named, what was said."""
+def _said(files: Sequence[InspectedFile], order: ImportOrder, series: Series) -> dict[str, SaidFile]:
+    """What a person said of a single video, whatever its name says."""
     if not order.episodes:
-        return {file.path: file for file in files}
+        return {}
     if len(files) != 1:
         raise InvalidInput("episodes", f"can be said of one file only, and there are {len(files)}")
-    extension = PurePosixPath(files[0].path).suffix
-    numbers = "-".join(f"{number:02g}" for number in order.episodes)
-    return {f"{_WORDS.get(order.kind, '')}{numbers}{extension}": files[0]}
+    numbers, kind = order.episodes, order.kind_in(series.kind)
+    if kind is not ReleaseKind.TV and len(numbers) > 1:
+        raise InvalidInput("episodes", f"must be a single number of what is no regular episode, got {len(numbers)}")
+    answer = SaidAnswer(
+        choice=AnswerChoice.FILE,
+        kind=KINDS[kind],
+        episodes=tuple(int(number) if number.is_integer() else number for number in numbers),
+        label=f"{_WORDS[kind]} {numbers[0]:g}" if kind in _WORDS else None,
+    )
+    answer.check()
+    return {files[0].path: answer.said(series.id, series.title, series.season)}
+
+
+def refuse_unfinished(conn: Connection, path: PurePath, root: PurePath) -> None:
+    """Raises ImportNotReady where files are still being downloaded: they have their names already, and are not whole."""
+    for module_id, save_path, title in conn.all(_SQL.unfinished):
+        folder = as_core_sees(save_path, () if module_id is None else path_maps(conn, module_id))
+        if not is_own_folder(folder, root):
+            # The user's own torrents may share a folder: which files of it are theirs is not known before they are complete.
+            continue
+        if path.is_relative_to(folder) or folder.is_relative_to(path):
+            raise ImportNotReady(f"{title!r} in {folder} is not downloaded completely; import it when it is")
 
 
 def _imported(file: PlannedFile, series: Series) -> ImportedFile:

@@ -12,3 +12,12 @@ SELECT relative_path, size_bytes, mtime_ns FROM inspected_files WHERE inspection
 
 -- name: give_up
 UPDATE inspections SET status = 'cancelled', finished_at = :now, updated_at = :now WHERE id = :id AND status = 'pending';
+
+-- name: unfinished
+-- What a downloader may be writing to, or left in the middle.
+SELECT download.module_id, download.save_path, link.title
+FROM downloads AS download JOIN anime_links AS link ON link.id = download.link_id
+WHERE download.save_path IS NOT NULL AND (
+    download.status IN ('pending', 'downloading', 'downloader_error', 'no_downloader')
+    OR (download.status = 'failed' AND download.progress > 0 AND download.progress < 1))
+ORDER BY download.id;

@@ -35,7 +35,8 @@ def plan_inside(conn: Connection, library: Library, order: ImportOrder) -> Impor
     if order.episodes:
         if len(videos) != 1:
             raise InvalidInput("episodes", f"can be said of one file only, and there are {len(videos)}")
-        had = tuple(HadEpisode(shown.id, order.kind.value, number) for number in order.episodes)
+        kind = order.kind_in(shown.kind)
+        had = tuple(HadEpisode(shown.id, kind.value, number) for number in order.episodes)
         files = [ImportedFile(path=videos[0].path, size=videos[0].size, action=FileAction.FILE, episodes=had)]
     else:
         files = [

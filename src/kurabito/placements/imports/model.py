@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from kurabito.catalog.states import SeriesKind
 from kurabito.placements.adoption.reading import HadEpisode
 from kurabito.placements.adoption.reasons import AnyReason
 from kurabito.placements.filing.reasons import FilingReason
@@ -24,6 +25,11 @@ class ImportOrder:
     """Of a single video: what it is, whatever its name says. Empty: the names say it."""
     kind: ReleaseKind = ReleaseKind.TV
     """Of those episodes."""
+
+    def kind_in(self, series: SeriesKind) -> ReleaseKind:
+        """The kind of what was said, in a series of this kind: all of a film is the film."""
+        is_film = series is SeriesKind.MOVIE and self.kind is ReleaseKind.TV
+        return ReleaseKind.MOVIE if is_film else self.kind
 
 
 class ImportPlace(StrEnum):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from kurabito.catalog.matching.clues import is_video
 from kurabito.clock import Clock, SystemClock
 from kurabito.db import Connection, Database
-from kurabito.errors import InvalidInput, KurabitoError
+from kurabito.errors import InvalidInput
 from kurabito.library import libraries
 from kurabito.library.libraries import Library
 from kurabito.placements.errors import ImportNotReady
@@ -18,6 +20,8 @@ from kurabito.placements.filing.planner import FilingDecision
 from kurabito.placements.imports import arrivals
 from kurabito.placements.imports.inside import give_inside, plan_inside
 from kurabito.placements.imports.model import ImportOrder, ImportPlan
+from kurabito.protocol.error_codes import ErrorCode
+from kurabito.protocol.leased.inspections import MOST_INSPECTED
 from kurabito.protocol.leased.retries import FilingStatus
 from kurabito.wakeup import Bell
 
@@ -25,6 +29,15 @@ _PATIENCE: Final = 20.0
 """Seconds that a data plane has to list a folder."""
 _LOOK_EVERY: Final = 1.0
 _DEEPEST_PATH: Final = 4_096
+_OTHER_WAY: Final = (ErrorCode.FILE_MISSING, ErrorCode.ROOT_UNAVAILABLE)
+"""What is no file may be a folder, and the other way round."""
+_PROBLEMS: Final = {
+    ErrorCode.FILE_MISSING: "is not there, or empty; links, and what is no regular file, are never imported",
+    ErrorCode.ROOT_UNAVAILABLE: "is not there where a data plane runs; check the path, and whether its disk is mounted",
+    ErrorCode.FILE_UNREADABLE: "may not be read by the data plane; give it the right to, and ask again",
+    ErrorCode.TOO_MANY_FILES: f"has more than {MOST_INSPECTED:,} files; import the folders in it one by one",
+    ErrorCode.PATH_ESCAPES: "leads out of its folder",
+}
 
 
 class Imports:
@@ -62,6 +75,8 @@ class Imports:
 
     async def _library(self, order: ImportOrder) -> Library | None:
         """The library that the files lie in; None for the folder for downloads. Raises InvalidInput for any other place."""
+        if order.kind not in arrivals.KINDS:
+            raise InvalidInput("kind", f"must be one of {', '.join(arrivals.KINDS)}, got {order.kind}")
         path = Path(order.path)
         if not path.is_absolute() or ".." in path.parts or "\0" in order.path or len(order.path) > _DEEPEST_PATH:
             raise InvalidInput("path", "must be a whole path without `..`")
@@ -76,17 +91,32 @@ class Imports:
 
     async def _arriving(self, order: ImportOrder) -> tuple[ImportPlan, FilingDecision]:
         path = Path(order.path)
-        # The core sees no disk: what has the ending of a video is one.
-        folder, name = (str(path.parent), path.name) if is_video(path.name) else (str(path), None)
-        inspection_id = await self._database.write(lambda conn: arrivals.request_list(conn, folder, name))
-        try:
-            await self._wait_for(inspection_id, order)
-        except KurabitoError:
-            await self._database.write(lambda conn: arrivals.give_up(conn, inspection_id))
-            raise
-        return await self._database.read(lambda conn: arrivals.decide(conn, inspection_id, order))
+        await asyncio.to_thread(_refuse_links, path, self._root)
+        await self._database.read(lambda conn: arrivals.refuse_unfinished(conn, path, self._root))
+        # The core sees no disk: what has the ending of a video probably is one.
+        ways = [(str(path.parent), path.name), (str(path), None)]
+        problem: ErrorCode | None = None
+        for folder, name in ways if is_video(path.name) else ways[::-1]:
+            inspection_id, found = await self._list(folder, name, order)
+            if found is None:
+                return await self._database.read(partial(arrivals.decide, inspection_id=inspection_id, order=order))
+            problem = problem or found
+            if found not in _OTHER_WAY:
+                break
+        raise InvalidInput("path", _said_of(problem, order.path))
 
-    async def _wait_for(self, inspection_id: int, order: ImportOrder) -> None:
+    async def _list(self, folder: str, name: str | None, order: ImportOrder) -> tuple[int, ErrorCode | None]:
+        """Have a folder, or one of its files, looked at; the inspection, and what was in its way."""
+        inspection_id = await self._database.write(lambda conn: arrivals.request_list(conn, folder, name))
+        problem: ErrorCode | None = ErrorCode.FILE_MISSING
+        try:
+            problem = await self._wait_for(inspection_id, order)
+        finally:
+            if problem is not None:
+                await self._database.write(lambda conn: arrivals.give_up(conn, inspection_id))
+        return inspection_id, problem
+
+    async def _wait_for(self, inspection_id: int, order: ImportOrder) -> ErrorCode | None:
         news, roused = Bell(), asyncio.Event()
         ends = self._clock.monotonic() + _PATIENCE
         with news.listen(roused.set):
@@ -95,9 +125,21 @@ class Imports:
                     roused.clear()
                     status, code = await self._database.read(lambda conn: arrivals.status_of(conn, inspection_id))
                     if status is FilingStatus.COMPLETED:
-                        return
+                        return None
                     if status in (FilingStatus.FAILED, FilingStatus.CANCELLED) or code is not None:
-                        raise InvalidInput("path", f"no data plane could list {order.path!r}: {code or status}")
+                        return code or ErrorCode.FILE_MISSING
                     if self._clock.monotonic() >= ends:
                         raise ImportNotReady(f"no data plane has listed {order.path!r} yet; start one, and ask again")
                     await self._clock.wait(roused, _LOOK_EVERY)
+
+
+def _refuse_links(path: Path, root: Path) -> None:
+    """Raises InvalidInput where a link leads elsewhere. What the core does not see says nothing, and is left to the data plane."""
+    real = Path(os.path.realpath(path))
+    if real != Path(os.path.realpath(root)) / path.relative_to(root):
+        raise InvalidInput("path", f"has a link in it, which leads to {str(real)!r}; links are not followed")
+
+
+def _said_of(problem: ErrorCode | None, path: str) -> str:
+    said = _PROBLEMS.get(problem or ErrorCode.FILE_MISSING, f"could not be listed by a data plane: {problem}")
+    return f"{path!r} {said}"

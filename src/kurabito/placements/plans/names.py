@@ -85,17 +85,18 @@ class TargetNames:
         stem = self._stems.get(file.video or "")
         if stem is None or file.tag is None:
             return replace(file, action=FileAction.LEAVE, reason=because(PlanReason.NO_VIDEO))
-        target = next(target for target in self._tracks(file, file.tag, stem) if twin_key(target) not in self._taken)
+        named = ((beside(stem, tag, self._naming, SplitPath.of(file.path).extension), tag) for tag in _tags(file.tag))
+        # The tag has the number from now on: by it the file gets another name when it is renamed.
+        target, tag = next((target, tag) for target, tag in named if twin_key(target) not in self._taken)
         self._taken.add(twin_key(target))
-        return replace(file, target=target)
+        return replace(file, target=target, tag=tag)
 
-    def _tracks(self, file: PlannedFile, tag: TrackTag, stem: str) -> Iterator[str]:
-        """The names that a track may get: its own, then with a number."""
-        extension = SplitPath.of(file.path).extension
-        yield beside(stem, tag, self._naming, extension)
-        for number in count(2):
-            title = f"{tag.title} {number}" if tag.title else str(number)
-            yield beside(stem, replace(tag, title=title), self._naming, extension)
+
+def _tags(tag: TrackTag) -> Iterator[TrackTag]:
+    """What a track may be called: by its own tag, then with a number."""
+    yield tag
+    for number in count(2):
+        yield replace(tag, title=f"{tag.title} {number}" if tag.title else str(number))
 
 
 def show_of(work: Work, context: PlanContext) -> ShowContext | None:

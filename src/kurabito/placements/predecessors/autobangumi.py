@@ -16,11 +16,21 @@ from typing import Any, Final
 
 from kurabito.errors import InvalidInput
 from kurabito.placements.predecessors.model import TheirCollection, TheirFeed, TheirShow
+from kurabito.placements.predecessors.values import (
+    LARGEST_NUMBER,
+    LARGEST_SEASON,
+    LONGEST_TEXT,
+    number_of,
+    text_of,
+    year_of,
+)
 
 _HEADER: Final = b"SQLite format 3\x00"
 _BESIDE: Final = ("-wal", "-journal")
 _LARGEST: Final = 1 << 30
-_LONGEST: Final = 300
+_LONGEST_PATH: Final = 4_096
+_LONGEST_LINKS: Final = 100_000
+"""Several addresses, of one show."""
 _ROWS: Final = {
     "bangumi": "SELECT * FROM bangumi ORDER BY id LIMIT 100000",
     "movie": "SELECT * FROM movie ORDER BY id LIMIT 100000",
@@ -73,17 +83,18 @@ def _rows(raw: sqlite3.Connection, table: str, columns: set[str]) -> list[sqlite
 def _read(raw: sqlite3.Connection, columns: dict[str, set[str]]) -> TheirCollection:
     downloaded: dict[int, int] = {}
     for row in _rows(raw, "torrent", columns["torrent"]):
-        if row["downloaded"] and row["bangumi_id"] is not None:
-            downloaded[row["bangumi_id"]] = downloaded.get(row["bangumi_id"], 0) + 1
+        of = _value(row, columns["torrent"], "bangumi_id")
+        if of is not None and _value(row, columns["torrent"], "downloaded"):
+            downloaded[of] = downloaded.get(of, 0) + 1
     shows: list[TheirShow] = []
     problems: list[str] = []
     for table in ("bangumi", "movie"):
         for row in _rows(raw, table, columns[table]):
-            if row["deleted"]:
+            if _value(row, columns[table], "deleted"):
                 continue
             show = _show(row, columns[table], downloaded.get(row["id"], 0), is_film=table == "movie")
-            if show is None:
-                problems.append(f"{'film' if table == 'movie' else 'show'} {row['id']} has no title")
+            if isinstance(show, str):
+                problems.append(f"{'film' if table == 'movie' else 'show'} {row['id']} has {show}")
             else:
                 shows.append(show)
     return TheirCollection(
@@ -95,30 +106,36 @@ def _read(raw: sqlite3.Connection, columns: dict[str, set[str]]) -> TheirCollect
     )
 
 
-def _show(row: sqlite3.Row, columns: set[str], files: int, *, is_film: bool) -> TheirShow | None:
-    titles = [row["official_title"], row["title_raw"], *_aliases(_value(row, columns, "title_aliases"))]
-    named = tuple(dict.fromkeys(text for title in titles if (text := str(title or "").strip()[:_LONGEST])))
+def _show(row: sqlite3.Row, columns: set[str], files: int, *, is_film: bool) -> TheirShow | str:
+    """The show, or what is wrong with its row."""
+    titles = [_value(row, columns, name) for name in ("official_title", "title_raw")]
+    titles += _aliases(_value(row, columns, "title_aliases"))
+    named = tuple(dict.fromkeys(text for title in titles if (text := text_of(title))))
     if not named:
-        return None
+        return "no title"
+    year, folder = year_of(_value(row, columns, "year")), text_of(_value(row, columns, "save_path"), _LONGEST_PATH)
     if is_film or _value(row, columns, "episode_type") == "movie":
         return TheirShow(
             titles=named,
             is_film=True,
-            year=_whole(_value(row, columns, "year"), 0) or None,
-            folder=_value(row, columns, "save_path") or None,
+            year=year,
+            folder=folder or None,
             files=0 if is_film else files,
         )
     # Theirs is added to the number in a title, ours is taken from it.
     offset = _value(row, columns, "episode_offset" if "episode_offset" in columns else "offset")
-    season = _whole(row["season"], 1) or 1
-    counted = season + _whole(_value(row, columns, "season_offset"), 0)
+    season = number_of(_value(row, columns, "season"), 0, LARGEST_SEASON)
+    if season is None and _value(row, columns, "season") is not None:
+        return f"a season that is no number: {str(_value(row, columns, 'season'))[:20]!r}"
+    season = season or 1
+    counted = season + (number_of(_value(row, columns, "season_offset"), -LARGEST_SEASON, LARGEST_SEASON) or 0)
     return TheirShow(
         titles=named,
-        season=counted if counted >= 1 else season,
-        year=_whole(_value(row, columns, "year"), 0) or None,
-        folder=_value(row, columns, "save_path") or None,
+        season=counted if 1 <= counted <= LARGEST_SEASON else season,
+        year=year,
+        folder=folder or None,
         files=files,
-        episode_offset=max(0, -_whole(offset, 0)),
+        episode_offset=max(0, -(number_of(offset, -LARGEST_NUMBER, LARGEST_NUMBER) or 0)),
         is_wanted=not _value(row, columns, "archived"),
     )
 
@@ -127,7 +144,7 @@ def _aliases(stored: Any) -> list[str]:
     """Other names that a show had, which are kept as JSON."""
     try:
         found = json.loads(stored or "[]")
-    except ValueError:
+    except (TypeError, ValueError, RecursionError):
         return []
     return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 
@@ -135,15 +152,19 @@ def _aliases(stored: Any) -> list[str]:
 def _feeds(raw: sqlite3.Connection, columns: dict[str, set[str]]) -> Iterator[TheirFeed]:
     """The feeds of all shows, and those that shows have of their own."""
     found: dict[str, TheirFeed] = {}
-    for row in _rows(raw, "rssitem", columns["rssitem"]):
-        url = str(row["url"] or "").strip()
+    of_all = columns["rssitem"]
+    for row in _rows(raw, "rssitem", of_all):
+        url = text_of(_value(row, of_all, "url"), _LONGEST_PATH)
         if url:
-            found[url] = TheirFeed(str(row["name"] or url)[:_LONGEST], url, bool(row["enabled"]))
+            name = text_of(_value(row, of_all, "name")) or url[:LONGEST_TEXT]
+            found[url] = TheirFeed(name, url, bool(_value(row, of_all, "enabled")))
     for table in ("bangumi", "movie"):
         for row in _rows(raw, table, columns[table]):
-            for url in str(_value(row, columns[table], "rss_link") or "").split(","):
-                if (url := url.strip()) and url not in found and not row["deleted"]:
-                    found[url] = TheirFeed(str(row["official_title"])[:_LONGEST], url)
+            for url in text_of(_value(row, columns[table], "rss_link"), _LONGEST_LINKS).split(","):
+                if (url := url.strip()) and url not in found and not _value(row, columns[table], "deleted"):
+                    found[url] = TheirFeed(
+                        text_of(_value(row, columns[table], "official_title")) or url[:LONGEST_TEXT], url
+                    )
     yield from found.values()
 
 
@@ -158,10 +179,3 @@ def _version(columns: dict[str, set[str]]) -> str:
 
 def _value(row: sqlite3.Row, columns: set[str], name: str) -> Any:
     return row[name] if name in columns else None
-
-
-def _whole(value: Any, otherwise: int) -> int:
-    try:
-        return int(str(value).strip())
-    except (TypeError, ValueError):
-        return otherwise

@@ -11,9 +11,18 @@ from kurabito.http import Outbound
 from kurabito.http.errors import BadAnswer, BadStatus, OutboundError
 from kurabito.http.limits import Limits
 from kurabito.placements.predecessors.model import TheirCollection, TheirShow
+from kurabito.placements.predecessors.values import (
+    LARGEST_NUMBER,
+    LARGEST_SEASON,
+    id_of,
+    number_of,
+    text_of,
+    year_of,
+)
 
 _LIMITS: Final = Limits(max_bytes=256 << 20)
 _UNAUTHORIZED: Final = (401, 403)
+_LONGEST_PATH: Final = 4096
 
 
 async def read_sonarr(outbound: Outbound, url: str, api_key: str) -> TheirCollection:
@@ -48,9 +57,11 @@ async def read_sonarr(outbound: Outbound, url: str, api_key: str) -> TheirCollec
     shows, problems = _shows(series)
     return TheirCollection(
         program="Sonarr",
-        version=str(status.get("version") or "") or None,
+        version=text_of(status.get("version")) or None,
         shows=tuple(shows),
-        folders=tuple(str(one["path"]) for one in folders if isinstance(one, dict) and one.get("path")),
+        folders=tuple(
+            path for one in folders if isinstance(one, dict) and (path := text_of(one.get("path"), _LONGEST_PATH))
+        ),
         unreadable=tuple(problems),
     )
 
@@ -59,29 +70,39 @@ def _shows(series: list[Any]) -> tuple[list[TheirShow], list[str]]:
     shows: list[TheirShow] = []
     problems: list[str] = []
     for place, one in enumerate(series):
-        if not isinstance(one, dict) or not isinstance(one.get("title"), str) or not one["title"].strip():
+        if not isinstance(one, dict) or not text_of(one.get("title")):
             problems.append(f"series {place + 1} has no title")
             continue
-        shows += _seasons(one)
+        shows += _seasons(one, problems)
     return shows, problems
 
 
-def _seasons(series: dict[str, Any]) -> Iterator[TheirShow]:
+def _seasons(series: dict[str, Any], problems: list[str]) -> Iterator[TheirShow]:
     """Each season that has files or is monitored; a series without any as its first."""
-    others = [one.get("title") for one in series.get("alternateTitles") or () if isinstance(one, dict)]
-    titles = tuple(dict.fromkeys(str(title) for title in (series["title"], *others) if title))
-    seasons = [one for one in series.get("seasons") or () if isinstance(one, dict) and one.get("seasonNumber")]
+    others = [text_of(one.get("title")) for one in _objects(series.get("alternateTitles"))]
+    titles = tuple(dict.fromkeys(title for title in (text_of(series["title"]), *others) if title))
+    seasons = [one for one in _objects(series.get("seasons")) if one.get("seasonNumber")]
     for season in seasons or [{"seasonNumber": 1, "monitored": series.get("monitored")}]:
-        files = int((season.get("statistics") or {}).get("episodeFileCount") or 0)
+        statistics = season.get("statistics")
+        counted = statistics.get("episodeFileCount") if isinstance(statistics, dict) else None
+        files = number_of(counted, 0, LARGEST_NUMBER) or 0
         is_wanted = bool(season.get("monitored")) and bool(series.get("monitored"))
         if not (files or is_wanted) and len(seasons) > 1:
             continue
+        number = number_of(season["seasonNumber"], 1, LARGEST_SEASON)
+        if number is None:
+            problems.append(f"{titles[0]} has a season that is no number: {str(season['seasonNumber'])[:20]!r}")
+            continue
         yield TheirShow(
             titles=titles,
-            season=int(season["seasonNumber"]),
-            year=series.get("year") or None,
-            tmdb_id=series.get("tmdbId") or None,
-            folder=series.get("path") or None,
+            season=number,
+            year=year_of(series.get("year")),
+            tmdb_id=id_of(series.get("tmdbId")),
+            folder=text_of(series.get("path"), _LONGEST_PATH) or None,
             files=files,
             is_wanted=is_wanted,
         )
+
+
+def _objects(listed: Any) -> list[dict[str, Any]]:
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []

@@ -32,3 +32,30 @@ def in_order(renames: Sequence[Rename], paths: Collection[str]) -> tuple[list[Re
         ordered.append(rename)
         free += waiting.pop(rename.path, ())
     return ordered, sorted(rename.path for blocked in waiting.values() for rename in blocked)
+
+
+def in_order_with_tracks(
+    renames: Sequence[Rename], paths: Collection[str], tracks: Collection[str], staying: Sequence[str]
+) -> tuple[list[Rename], list[str], set[str]]:
+    """As `in_order`, and subtitles and audio files (`tracks`) of a video that stays stay beside it; those come third.
+
+    `staying` are files that keep their names for other reasons.
+
+    >>> in_order_with_tracks([Rename("a.mkv", "b.mkv"), Rename("a.sc.ass", "b.sc.ass")], ["a.mkv", "b.mkv"], {"a.sc.ass"}, [])
+    ([], ['a.mkv'], {'a.sc.ass'})
+    """
+    beside: set[str] = set()
+    while True:
+        ordered, taken = in_order([one for one in renames if one.path not in beside], paths)
+        stems = {stem for path in (*staying, *taken) if path not in tracks for stem in [path.rpartition(".")[0]]}
+        left = {one.path for one in ordered if one.path in tracks and not stems.isdisjoint(_stems(one.path))}
+        if not left:
+            return ordered, taken, beside
+        beside |= left
+
+
+def _stems(path: str) -> list[str]:
+    """What a video beside may be called without its extension."""
+    folder, slash, name = path.rpartition("/")
+    parts = name.split(".")
+    return [f"{folder}{slash}{'.'.join(parts[:count])}" for count in range(1, len(parts))]

@@ -48,6 +48,21 @@ FROM placements AS placement JOIN library_files AS file
 WHERE placement.renaming_id = :id AND placement.status = 'completed'
 ORDER BY placement.id DESC;
 
+-- name: count_renamed
+SELECT count(*) FROM placements WHERE renaming_id = :id AND status = 'completed';
+
+-- name: is_waiting
+SELECT 1 FROM placements WHERE renaming_id = :id AND status IN ('pending', 'running', 'failed') LIMIT 1;
+
+-- name: later
+-- The last renaming after this one that holds.
+SELECT renaming.id FROM renamings AS renaming
+WHERE renaming.library_id = :library_id AND renaming.id > :id AND renaming.undoes_id IS NULL
+    AND NOT EXISTS (SELECT 1 FROM renamings AS undone WHERE undone.undoes_id = renaming.id)
+    AND EXISTS (SELECT 1 FROM placements AS placement
+                WHERE placement.renaming_id = renaming.id AND placement.status = 'completed')
+ORDER BY renaming.id DESC LIMIT 1;
+
 -- name: page
 SELECT renaming.id, renaming.undoes_id, undone.id, renaming.created_at, count(placement.id),
        sum(CASE WHEN placement.status = 'completed' THEN 1 ELSE 0 END),

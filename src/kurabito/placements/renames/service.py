@@ -17,7 +17,7 @@ from kurabito.placements.library_naming import naming_of
 from kurabito.placements.naming.presets import NamingSettings
 from kurabito.placements.naming.renames import Rename, plan_renames
 from kurabito.placements.renames.named_files import NamedFile, filed_files, known_paths, named_files
-from kurabito.placements.renames.order import in_order
+from kurabito.placements.renames.order import in_order_with_tracks
 
 _SQL: Final = Queries("kurabito.placements.renames", "renames.sql")
 
@@ -84,8 +84,9 @@ class Renames:
             library_id, undone_by = row
             if undone_by is not None:
                 raise PlacementConflict(f"renaming {renaming_id} was undone already, by renaming {undone_by}")
-            conn.run(_SQL.give_up, {"id": renaming_id})
             found = conn.all(_SQL.renamed, {"id": renaming_id})
+            _refuse_moved_on(conn, renaming_id, library_id, len(found))
+            conn.run(_SQL.give_up, {"id": renaming_id})
             rows = [
                 _row(path, before, NamedFile(path, size, mtime_ns, stored))
                 for path, before, size, mtime_ns, stored in found
@@ -107,11 +108,14 @@ def plan(
     libraries.find(conn, library_id)
     chosen = naming or naming_of(conn, library_id)
     files, paths = named_files(conn, library_id), known_paths(conn, library_id)
-    named = plan_renames(filed_files(conn, library_id, chosen, files, paths), chosen)
-    ordered, taken = in_order(named.renames, paths)
+    filed = list(filed_files(conn, library_id, chosen, files, paths))
+    named = plan_renames(filed, chosen)
+    tracks = {file.path for file in filed if file.tag is not None}
+    staying = [path for path, _ in named.unknown] + [*named.twins]
+    ordered, taken, beside = in_order_with_tracks(named.renames, paths, tracks, staying)
     preview = RenamePreview(
         renames=tuple(ordered),
-        unchanged=named.unchanged,
+        unchanged=named.unchanged + len(beside),
         unknown=named.unknown,
         taken=(*named.twins, *taken),
     )
@@ -133,6 +137,17 @@ def _begin(
     _move_places(conn, library_id, rows)
     conn.notify()
     return next(_renaming(row) for row in conn.all(_SQL.page, {"library_id": library_id, "limit": 1}))
+
+
+def _refuse_moved_on(conn: Connection, renaming_id: int, library_id: int, found: int) -> None:
+    """Raises PlacementConflict where the names that a renaming gave were changed since: it could be undone only once."""
+    values = {"id": renaming_id, "library_id": library_id}
+    if found < int(conn.value(_SQL.count_renamed, values)):
+        later = conn.value(_SQL.later, values)
+        if later is not None:
+            raise PlacementConflict(f"files of renaming {renaming_id} were renamed again; undo renaming {later} first")
+    if not found and not conn.one(_SQL.is_waiting, values):
+        raise PlacementConflict(f"no file has the name any more that renaming {renaming_id} gave it")
 
 
 def _move_places(conn: Connection, library_id: int, rows: Sequence[dict[str, Any]]) -> None:

@@ -46,9 +46,10 @@ def _files(handle: lt.torrent_handle) -> tuple[TransferFile, ...] | None:
     known = handle.torrent_file()
     if known is None or known.num_files() > MOST_FILES:
         return None
-    layout = known.layout()
+    layout, renamed = known.layout(), handle.get_renamed_files()
     return tuple(
-        TransferFile(layout.file_path(at), layout.file_size(at), is_complete=True)
+        # Of two names that are one on some disks, the second is another on the disk than in the torrent.
+        TransferFile(renamed.file_path(layout, at), layout.file_size(at), is_complete=True)
         for at in range(layout.num_files())
         if not layout.file_flags(at) & lt.file_storage.flag_pad_file
     )
