@@ -8,7 +8,7 @@ from typing import Final
 from kurabito.attention import ActionId, AttentionCode, AttentionItem
 
 PLACES: Final[Mapping[ActionId, str]] = {
-    ActionId.READ_LOG: "/system",
+    ActionId.READ_LOG: "/settings/logs",
     ActionId.START_DATA_PLANE: "/system",
     ActionId.FREE_SPACE: "/duplicates",
     ActionId.ASK_DOWNLOADERS: "/downloads/downloaders",
