@@ -163,9 +163,7 @@ def _feed_pages(product: Product) -> Iterator[PageRoutes]:
             product.downloads.conflicts,
         ),
     )
-    yield partial(
-        find.router, catalog=catalog, metadata=product.metadata.service, libraries=product.library.libraries
-    )
+    yield partial(find.router, catalog=catalog, metadata=product.metadata.service, libraries=product.library.libraries)
     yield partial(corrections.router, catalog=catalog, corrections=product.corrections)
     yield partial(
         questions.router,

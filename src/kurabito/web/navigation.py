@@ -56,7 +56,6 @@ NAVIGATION: Final = (
 )
 
 
-
 class Subpage(NamedTuple):
     """A page that is reached from another one; the search box finds it by its title."""
 

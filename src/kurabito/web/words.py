@@ -28,6 +28,11 @@ _SIZES: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _UNITS: Final = (("days", 86_400), ("hours", 3600), ("minutes", 60))
 _MOMENT: Final = Markup('<time datetime="{iso}">{text}</time>')
 _RELATIVE: Final = Markup('<time datetime="{iso}" title="{utc}" data-relative>{text}</time>')
+_NEAR: Final = Markup('<time datetime="{iso}" title="{written}" data-day>{text}</time>')
+_LONG_AGO: Final = timedelta(days=60)
+"""Beyond this, people say the date. The browser does as well."""
+_DAYS: Final = {-1: "yesterday", 0: "today", 1: "tomorrow"}
+_DAYS_IN_A_WEEK: Final = 7
 # Keeps right-to-left text and stray directional marks from reordering what stands around.
 _FOREIGN: Final = Markup("<bdi>{}</bdi>")
 _SAID: Final = Markup("<bdi>{}</bdi>: {}")
@@ -96,12 +101,28 @@ class Words:
     def ago(self, moment: datetime) -> Markup:
         """How long ago, or in how long; the browser keeps it up to date."""
         away = moment - self.now
-        text = self.say("time.in" if away > timedelta(0) else "time.ago", duration=self.duration(abs(away)))
+        if abs(away) < _LONG_AGO:
+            text = self.say("time.in" if away > timedelta(0) else "time.ago", duration=self.duration(abs(away)))
+        else:
+            text = self._written(moment.astimezone(UTC).date())
         return _RELATIVE.format(iso=moment.isoformat(), utc=self._utc(moment), text=text)
 
     def day(self, day: date) -> Markup:
         """A day as readers write it, without the year when it is this one; the browser knows the form of their region."""
         return _MOMENT.format(iso=day.isoformat(), text=self._written(day))
+
+    def near_day(self, day: date) -> Markup:
+        """A day as people say it: tomorrow, Thursday, 3 days ago; the browser knows which day it is for its reader."""
+        away = (day - self.now.date()).days
+        if away in _DAYS:
+            text = self.say(f"time.{_DAYS[away]}")
+        elif 0 < away < _DAYS_IN_A_WEEK:
+            text = self.say(f"weekday.long_{day.isoweekday()}")
+        elif -_DAYS_IN_A_WEEK < away < 0:
+            text = self.say("time.ago", duration=self.say("time.days", length=-away))
+        else:
+            text = self._written(day)
+        return _NEAR.format(iso=day.isoformat(), written=self._written(day), text=text)
 
     def duration(self, length: timedelta) -> Markup:
         """A length of time in the largest unit that says something."""
