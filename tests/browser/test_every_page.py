@@ -27,6 +27,7 @@ PAGES: Final = (
     "/series/1/backfill",
     "/metadata/1",
     "/calendar",
+    "/calendar/shows",
     "/library",
     "/library/1",
     "/library/1/folders",

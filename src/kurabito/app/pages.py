@@ -36,7 +36,7 @@ from kurabito.web.following import follow, following, title_rules
 from kurabito.web.home import home
 from kurabito.web.library import adoption, file, folders, library, media_servers, naming, renames
 from kurabito.web.pages import Pages
-from kurabito.web.shows import calendar, choose, corrections, find, matches, questions, record, series, wall
+from kurabito.web.shows import agenda, calendar, choose, corrections, find, matches, questions, record, series, wall
 from kurabito.web.system import notifications
 
 PageRoutes = Callable[[Pages], Router]
@@ -176,6 +176,9 @@ def _feed_pages(product: Product) -> Iterator[PageRoutes]:
 
 def _metadata_pages(product: Product) -> Iterator[PageRoutes]:
     metadata, queue = product.metadata, product.queue
+    yield partial(
+        agenda.router, catalog=product.catalog, summaries=product.catalog_summaries, metadata=metadata.service
+    )
     yield partial(
         calendar.router,
         calendar=metadata.calendar,

@@ -19,7 +19,7 @@ PLACES: Final[Mapping[ActionId, str]] = {
     ActionId.SCAN_LIBRARY: "/library/{target}",
     ActionId.REMOVE_LIBRARY: "/library/{target}",
     ActionId.TEST_INDEXER: "/search/indexers",
-    ActionId.SYNC_METADATA: "/calendar",
+    ActionId.SYNC_METADATA: "/calendar?view=week",
     ActionId.ENTER_KEY: "/settings/metadata",
     ActionId.RESTART: "/system",
     ActionId.OPEN_MATCHES: "/matches",
@@ -28,7 +28,7 @@ PLACES: Final[Mapping[ActionId, str]] = {
     ActionId.OPEN_QUESTIONS: "/questions",
     ActionId.OPEN_WANTED: "/wanted",
     ActionId.TEST_DESTINATION: "/notifications",
-    ActionId.FETCH_INDEX: "/calendar",
+    ActionId.FETCH_INDEX: "/calendar?view=week",
     ActionId.CONFIRM_RELINKS: "/questions",
 }
 # The page of one kind of trouble is nearer than that of its part.
