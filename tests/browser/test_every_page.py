@@ -29,6 +29,7 @@ PAGES: Final = (
     "/calendar",
     "/calendar/shows",
     "/library",
+    "/folders",
     "/library/1",
     "/library/1/folders",
     "/library/1/naming",

@@ -41,7 +41,7 @@ NAVIGATION: Final = (
     NavigationEntry("home", "/", NavigationGroup.COLLECTION, on_bar=True),
     NavigationEntry("series", "/series", NavigationGroup.COLLECTION, on_bar=True),
     NavigationEntry("calendar", "/calendar", NavigationGroup.COLLECTION, ("/metadata",), on_bar=True),
-    NavigationEntry("library", "/library", NavigationGroup.COLLECTION, ("/adoption", "/imports")),
+    NavigationEntry("library", "/library", NavigationGroup.COLLECTION, ("/adoption", "/imports", "/folders")),
     NavigationEntry("downloads", "/downloads", NavigationGroup.COLLECTION, ("/history",), on_bar=True),
     NavigationEntry("following", "/following"),
     NavigationEntry("wanted_list", "/wanted"),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from fastapi import Request, Response
@@ -25,13 +23,12 @@ from kurabito.web.downloads.connections import ConnectionDesk, ConnectionForm
 from kurabito.web.forms import CHECKED, Form, Problem, fields_of
 from kurabito.web.library.library_form import LibraryForm
 from kurabito.web.pages import Pages
+from kurabito.web.settings.folder_choice import folders_in
 from kurabito.web.settings.security import PasswordForm, SecurityDesk, SecurityParts
 from kurabito.web.settings.settings import SettingsParts, leaving
 from kurabito.web.system.login import give_session
 
 PATH: Final = "/setup"
-_PATIENCE: Final = 5.0
-"""Seconds that a disk may take to list a folder; a share that is away takes for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +85,7 @@ class SetupDesk:
 
     async def listing(self, path: str) -> FolderChoice:
         """The folders to choose from."""
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                return await asyncio.to_thread(self._parts.browser().look, path)
-        except TimeoutError:
-            return FolderChoice(Path(path), Path(path).parent, (), problem="the disk does not answer")
+        return await folders_in(self._parts.browser(), path)
 
     async def go_on(self, step: SetupStep) -> Response:
         """The next step, or the end."""
@@ -127,8 +120,7 @@ class SetupDesk:
         path = typed.get("path", "").strip()
         if not path:
             return await self.go_on(SetupStep.LIBRARY)
-        name = typed.get("name", "").strip() or Path(path).name
-        form = LibraryForm({**LibraryForm.new().typed, "path": path, "name": name})
+        form = LibraryForm({**LibraryForm.new(path).typed, "name": typed.get("name", "")}).named()
 
         async def store(wanted: LibraryForm) -> None:
             summary = await self._parts.libraries.create(path, wanted.settings())
