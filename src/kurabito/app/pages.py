@@ -129,7 +129,13 @@ def _feed_pages(product: Product) -> Iterator[PageRoutes]:
     running = RunningSearches(product.search)
     yield partial(search.router, search=product.search, running=running, grabs=product.grabs)
     yield partial(groups.router, search=product.search, running=running, follower=product.follower)
-    yield partial(wanted.router, wanted=product.wanted, catalog=catalog, grabs=product.grabs)
+    yield partial(
+        wanted.router,
+        wanted=product.wanted,
+        catalog=catalog,
+        metadata=product.metadata.service,
+        grabs=product.grabs,
+    )
     yield partial(title_rules.router, rules=product.title_rules)
     yield partial(follow.router, subscriptions=feeds.subscriptions, previews=feeds.previews, catalog=catalog)
     # After those whose addresses begin like its own.

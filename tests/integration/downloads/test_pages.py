@@ -339,3 +339,18 @@ async def test_an_episode_is_wanted_again_from_its_download_and_from_its_series(
         (2, "cancelled"),
         (1, "downloading"),
     ]
+
+
+async def test_a_page_of_downloads_says_that_it_is_not_all_of_them(
+    core: Core, site: Site, a: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await core.register(a)
+    await core.bring(FIRST, SECOND, SMALL)
+    await core.work()
+    assert " 2 downloads " in await site.get("/downloads")
+    for name in ("_DOWNLOADS", "_SORTED"):
+        monkeypatch.setattr(f"kurabito.web.downloads.downloads.{name}", 1)
+    assert "1 download on this page" in await site.get("/downloads")
+    seen = await site.get("/downloads", sort="name")
+    assert "1 download on this page" in seen
+    assert "Only the newest 1 are sorted." in seen
