@@ -21,7 +21,7 @@ PLACES: Final[Mapping[ActionId, str]] = {
     ActionId.TEST_INDEXER: "/search/indexers",
     ActionId.SYNC_METADATA: "/calendar?view=week",
     ActionId.ENTER_KEY: "/settings/metadata",
-    ActionId.RESTART: "/system",
+    ActionId.RESTART: "/system#restart",
     ActionId.OPEN_MATCHES: "/matches",
     ActionId.OPEN_CONFLICTS: "/downloads/conflicts",
     ActionId.OPEN_DOWNLOADS: "/downloads",
