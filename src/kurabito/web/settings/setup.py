@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from fastapi import Request, Response
 from starlette.exceptions import HTTPException
@@ -61,7 +63,7 @@ class SetupDesk:
 
     async def show(self, request: Request, step: SetupStep, *, status: int = 200, **values: Any) -> Response:
         """The page of a step."""
-        parts = self._parts
+        parts, asked = self._parts, request.query_params
         kept = await parts.libraries.list(limit=50)
         origins = {one.name: one for one in explain(await parts.settings.store.refresh())}
         shown: dict[str, Any] = {
@@ -70,7 +72,8 @@ class SetupDesk:
             "has_password": await parts.security.passwords.is_set(),
             "password": PasswordForm(),
             "form": SetupForm(),
-            "listing": await self.listing(request.query_params.get("path", "")) if step in _WITH_FOLDERS else None,
+            "chosen": asked.get("path", ""),
+            "listing": await self.listing(asked.get("path") or asked.get("in", "")) if step in _WITH_FOLDERS else None,
             "libraries": [summary.library for summary in kept.items],
             "origins": origins,
             "verdicts": {},
@@ -94,13 +97,18 @@ class SetupDesk:
         await self._parts.progress.reach(following)
         return self._pages.go(f"{PATH}/{following}")
 
+    async def in_effect(self, answer: Response) -> Response:
+        """The answer, and what was chosen taking effect before the next request is heard."""
+        settings = self._parts.settings
+        if not pending_restart(settings.started, await settings.store.refresh()):
+            return answer
+        settings.restart()
+        return leaving(answer)
+
     async def finish(self) -> Response:
         """Never ask again, and have everything that was chosen take effect."""
         await self._parts.progress.finish()
-        settings = self._parts.settings
-        if pending_restart(settings.started, await settings.store.refresh()):
-            settings.restart()
-        return leaving(self._pages.go("/"))
+        return await self.in_effect(self._pages.go("/"))
 
     async def welcome(self, request: Request) -> Response:
         """The password, for those who want one."""
@@ -130,7 +138,9 @@ class SetupDesk:
         if refused is not None:
             listing = await self.listing(path)
             return await self.show(request, SetupStep.LIBRARY, status=refused.status, form=refused, listing=listing)
-        return self._pages.go(f"{PATH}/{SetupStep.LIBRARY}")
+        # The next folder lies beside it, more often than not.
+        beside = urlencode({"in": PurePath(path).parent})
+        return self._pages.go(f"{PATH}/{SetupStep.LIBRARY}?{beside}")
 
     async def downloads(self, request: Request) -> Response:
         """The folder for downloads: tested first, and taken if its keeper knows what another disk costs."""
@@ -148,7 +158,8 @@ class SetupDesk:
                 problem = error.problems["download_root"]
                 form = SetupForm({"path": path}, Problem("path", problem.text, problem.reason))
             else:
-                return await self.go_on(SetupStep.DOWNLOADS)
+                # Before a feed is followed: its releases would go into the other folder.
+                return await self.in_effect(await self.go_on(SetupStep.DOWNLOADS))
         listing = await self.listing(path)
         verdicts = {} if is_accepted else {"download_root": verdict}
         return await self.show(request, SetupStep.DOWNLOADS, status=422, form=form, listing=listing, verdicts=verdicts)
