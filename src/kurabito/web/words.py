@@ -33,6 +33,13 @@ _LONG_AGO: Final = timedelta(days=60)
 """Beyond this, people say the date. The browser does as well."""
 _DAYS: Final = {-1: "yesterday", 0: "today", 1: "tomorrow"}
 _DAYS_IN_A_WEEK: Final = 7
+_CALLED: Final = {
+    "source": {"bgm": "bgm.tv", "tmdb": "TMDB"},
+    "client": {"qbittorrent": "qBittorrent", "transmission": "Transmission"},
+}
+"""Programs and sites, as they call themselves in every language."""
+_WORDS: Final = {"source": "source.name_", "failure": "source.failure_", "part": "part.", "client": "source.name_"}
+"""Facts that are codes, and how the keys of their words begin."""
 # Keeps right-to-left text and stray directional marks from reordering what stands around.
 _FOREIGN: Final = Markup("<bdi>{}</bdi>")
 _SAID: Final = Markup("<bdi>{}</bdi>: {}")
@@ -193,12 +200,8 @@ class Words:
             return Markup(" · ").join(
                 _SAID.format(one["downloader"], self.because(reason_of(DownloadReason, one))) for one in fact
             )
-        if name == "source" and self.catalogue.has(f"source.name_{fact}"):
-            return self.say(f"source.name_{fact}")
-        if name == "failure" and self.catalogue.has(f"source.failure_{fact}"):
-            return self.say(f"source.failure_{fact}")
-        if name == "part" and self.catalogue.has(f"part.{fact}"):
-            return self.say(f"part.{fact}")
+        if name in _WORDS and (word := self._word(name, fact)):
+            return word
         if name in (TEXT, PROBLEM, "why"):
             return _ERROR.format(shown_name(fact or ""))
         if fact is None:
@@ -210,6 +213,11 @@ class Words:
         if isinstance(fact, int) and name in ("least", "most"):
             return self.number(fact)
         return self.size(fact) if name.endswith("_bytes") or name == "free" else _FOREIGN.format(shown_name(str(fact)))
+
+    def _word(self, name: str, fact: str) -> str | None:
+        """What a fact is called: in every language, or in the reader's."""
+        called, key = _CALLED.get(name, {}).get(fact), f"{_WORDS[name]}{fact}"
+        return called or (self.say(key) if self.catalogue.has(key) else None)
 
     def _written(self, day: date) -> Markup:
         key = "date.day_this_year" if day.year == self.now.year else "date.day"

@@ -7,6 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -415,3 +416,5 @@ def test_a_source_that_fails_is_named_and_says_why_in_a_sentence(failure: Source
         said = str(Words(catalogue, datetime.now(UTC)).attention(item))
         assert str(catalogue.say(f"source.failure_{failure}")) in said
         assert str(catalogue.say("source.name_index")) in said
+        named = replace(item, facts={"source": "bgm", "failure": failure})
+        assert "bgm.tv" in Words(catalogue, datetime.now(UTC)).attention(named)
