@@ -140,7 +140,11 @@ def _feed_pages(product: Product) -> Iterator[PageRoutes]:
     yield partial(follow.router, subscriptions=feeds.subscriptions, previews=feeds.previews, catalog=catalog)
     # After those whose addresses begin like its own.
     yield partial(
-        following.router, subscriptions=feeds.subscriptions, catalog=catalog, summaries=product.catalog_summaries
+        following.router,
+        subscriptions=feeds.subscriptions,
+        catalog=catalog,
+        summaries=product.catalog_summaries,
+        metadata=product.metadata.service,
     )
     yield partial(
         wall.router,
@@ -227,8 +231,8 @@ def _metadata_pages(product: Product) -> Iterator[PageRoutes]:
 
 
 def _download_pages(product: Product, sight: PollOnSight) -> Iterator[PageRoutes]:
-    parts, feeds = product.downloads, product.feeds
-    yield partial(profiles.router, profiles=product.profiles, catalog=product.catalog)
+    parts, feeds, metadata = product.downloads, product.feeds, product.metadata.service
+    yield partial(profiles.router, profiles=product.profiles, catalog=product.catalog, metadata=metadata)
     yield partial(
         rules.router,
         filters=parts.filters,
@@ -237,7 +241,13 @@ def _download_pages(product: Product, sight: PollOnSight) -> Iterator[PageRoutes
     yield partial(rule_moves.router, filters=parts.filters)
     yield partial(conflicts.router, conflicts=parts.conflicts)
     yield partial(blocklist.router, blocklist=parts.blocklist)
-    yield partial(history.router, history=product.history, catalog=product.catalog, downloaders=product.downloaders)
+    yield partial(
+        history.router,
+        history=product.history,
+        catalog=product.catalog,
+        metadata=metadata,
+        downloaders=product.downloaders,
+    )
     yield partial(shared_addresses.router, addresses=product.shared_addresses)
     yield partial(placements.router, placements=product.placements)
     yield partial(file_questions.router, questions=product.file_questions)
@@ -255,6 +265,7 @@ def _download_pages(product: Product, sight: PollOnSight) -> Iterator[PageRoutes
         conflicts=parts.conflicts,
         downloaders=product.downloaders,
         catalog=product.catalog,
+        metadata=metadata,
         placements=product.placements,
         poll=sight.look,
         search=product.search,

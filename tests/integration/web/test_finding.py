@@ -233,3 +233,8 @@ async def test_wanted_episodes_have_the_title_that_their_reader_knows(site: Site
             assert page.count('name="episode"') == 500
             # What is left out is said.
             assert 'id="not-all"' in page
+        # So do the pages of one show.
+        for path in ("/series/1/profile", "/series/1/backfill", "/history?series=1"):
+            page = (await site.get(path)).text
+            assert title in page, path
+            assert "Yoru" not in page, path

@@ -14,7 +14,7 @@ from kurabito.metadata import MetadataService
 from kurabito.site.routing import Router
 from kurabito.web.forms import Form, fields_of, id_of
 from kurabito.web.pages import Pages
-from kurabito.web.shows.titles import shown_shows
+from kurabito.web.shows.titles import ShowTitles
 
 _PATH: Final = "/wanted"
 _SHOWN: Final = 500
@@ -26,16 +26,14 @@ def router(
     pages: Pages, wanted: WantedList, catalog: Catalog, metadata: MetadataService, grabs: ReleaseGrabs
 ) -> Router:
     """What is wanted, and the search for it."""
-    routes = Router()
+    routes, named = Router(), ShowTitles(pages, catalog, metadata)
 
     @routes.get(_PATH)
     async def overview(request: Request) -> Response:
         by_show = request.query_params.get("by") == _BY_SHOW
         found = await wanted.everything(limit=_SHOWN + 1)
         some = found[:_SHOWN]
-        known = await catalog.several(one.series_id for one in some)
-        lang = pages.words(request).catalogue.tag
-        titles = {show.id: show for show in await shown_shows(metadata, list(known.values()), lang)}
+        titles = await named.several(request, (one.series_id for one in some))
         shown = [one for one in some if one.series_id in titles]
         shows = sorted(shown, key=lambda one: (titles[one.series_id].title.casefold(), one.series_id, one.number))
         return pages.show(
@@ -69,7 +67,7 @@ def router(
 
     @routes.get("/series/{series_id}/backfill")
     async def backfill(request: Request, series_id: str) -> Response:
-        series = await catalog.get(id_of(series_id))
+        series = await named.one(request, id_of(series_id))
         plan = await wanted.backfill(series.id)
         chosen = await wanted.series_automatic(series.id)
         automatic = next((word for word, value in _AUTOMATIC.items() if value is chosen), "all")

@@ -15,7 +15,7 @@ from kurabito.errors import InvalidInput
 from kurabito.metadata import MetadataService
 from kurabito.site.routing import Router
 from kurabito.web.pages import Pages
-from kurabito.web.shows.titles import shown_shows
+from kurabito.web.shows.titles import ShowTitles
 
 PATH: Final = "/calendar/shows"
 _WEEK: Final = timedelta(days=7)
@@ -25,7 +25,7 @@ _YEARS: Final = range(1900, 2101)
 
 def router(pages: Pages, catalog: Catalog, summaries: CatalogSummaries, metadata: MetadataService) -> Router:
     """A week from today on, or from another day."""
-    routes = Router()
+    routes, named = Router(), ShowTitles(pages, catalog, metadata)
 
     @routes.get(PATH)
     async def week(request: Request) -> Response:
@@ -33,13 +33,11 @@ def router(pages: Pages, catalog: Catalog, summaries: CatalogSummaries, metadata
         first = _day_of(request.query_params.get("from", "")) or now.date()
         begin = datetime.combine(first, time(), UTC)
         airing = await summaries.airing(before=now - begin, after=begin + _WEEK - now, limit=_EPISODES)
-        known = await catalog.several(one.series_id for one in airing)
-        shown = await shown_shows(metadata, list(known.values()), pages.words(request).catalogue.tag)
         return pages.show(
             request,
             "agenda.html",
             days=[(day, list(some)) for day, some in groupby(airing, key=_shown_on)],
-            shows={show.id: show for show in shown},
+            shows=await named.several(request, (one.series_id for one in airing)),
             today=now.date(),
             first=first,
             is_this_week=first == now.date(),
