@@ -165,7 +165,7 @@ class Keeper:
             await self._page.fill("#password-new", password)
             await self._press("connections.add")
             if password != PASSWORD:
-                await expect(self._page.locator("#password-problem")).to_contain_text("qbittorrent")
+                await expect(self._page.locator("#password-problem")).to_contain_text("qBittorrent")
 
     async def follow(self, feed: str) -> None:
         await self._page.wait_for_url("**/setup/show")

@@ -36,7 +36,7 @@ from kurabito.web.following import follow, following, title_rules
 from kurabito.web.home import home
 from kurabito.web.library import adoption, file, folders, library, media_servers, naming, renames
 from kurabito.web.pages import Pages
-from kurabito.web.shows import calendar, choose, corrections, find, matches, questions, record, series, wall
+from kurabito.web.shows import agenda, calendar, choose, corrections, find, matches, questions, record, series, wall
 from kurabito.web.system import notifications
 
 PageRoutes = Callable[[Pages], Router]
@@ -129,12 +129,22 @@ def _feed_pages(product: Product) -> Iterator[PageRoutes]:
     running = RunningSearches(product.search)
     yield partial(search.router, search=product.search, running=running, grabs=product.grabs)
     yield partial(groups.router, search=product.search, running=running, follower=product.follower)
-    yield partial(wanted.router, wanted=product.wanted, catalog=catalog, grabs=product.grabs)
+    yield partial(
+        wanted.router,
+        wanted=product.wanted,
+        catalog=catalog,
+        metadata=product.metadata.service,
+        grabs=product.grabs,
+    )
     yield partial(title_rules.router, rules=product.title_rules)
     yield partial(follow.router, subscriptions=feeds.subscriptions, previews=feeds.previews, catalog=catalog)
     # After those whose addresses begin like its own.
     yield partial(
-        following.router, subscriptions=feeds.subscriptions, catalog=catalog, summaries=product.catalog_summaries
+        following.router,
+        subscriptions=feeds.subscriptions,
+        catalog=catalog,
+        summaries=product.catalog_summaries,
+        metadata=product.metadata.service,
     )
     yield partial(
         wall.router,
@@ -163,7 +173,7 @@ def _feed_pages(product: Product) -> Iterator[PageRoutes]:
             product.downloads.conflicts,
         ),
     )
-    yield partial(find.router, catalog=catalog, metadata=product.metadata.service)
+    yield partial(find.router, catalog=catalog, metadata=product.metadata.service, libraries=product.library.libraries)
     yield partial(corrections.router, catalog=catalog, corrections=product.corrections)
     yield partial(
         questions.router,
@@ -176,6 +186,9 @@ def _feed_pages(product: Product) -> Iterator[PageRoutes]:
 
 def _metadata_pages(product: Product) -> Iterator[PageRoutes]:
     metadata, queue = product.metadata, product.queue
+    yield partial(
+        agenda.router, catalog=product.catalog, summaries=product.catalog_summaries, metadata=metadata.service
+    )
     yield partial(
         calendar.router,
         calendar=metadata.calendar,
@@ -218,8 +231,8 @@ def _metadata_pages(product: Product) -> Iterator[PageRoutes]:
 
 
 def _download_pages(product: Product, sight: PollOnSight) -> Iterator[PageRoutes]:
-    parts, feeds = product.downloads, product.feeds
-    yield partial(profiles.router, profiles=product.profiles, catalog=product.catalog)
+    parts, feeds, metadata = product.downloads, product.feeds, product.metadata.service
+    yield partial(profiles.router, profiles=product.profiles, catalog=product.catalog, metadata=metadata)
     yield partial(
         rules.router,
         filters=parts.filters,
@@ -228,7 +241,13 @@ def _download_pages(product: Product, sight: PollOnSight) -> Iterator[PageRoutes
     yield partial(rule_moves.router, filters=parts.filters)
     yield partial(conflicts.router, conflicts=parts.conflicts)
     yield partial(blocklist.router, blocklist=parts.blocklist)
-    yield partial(history.router, history=product.history, catalog=product.catalog, downloaders=product.downloaders)
+    yield partial(
+        history.router,
+        history=product.history,
+        catalog=product.catalog,
+        metadata=metadata,
+        downloaders=product.downloaders,
+    )
     yield partial(shared_addresses.router, addresses=product.shared_addresses)
     yield partial(placements.router, placements=product.placements)
     yield partial(file_questions.router, questions=product.file_questions)
@@ -246,6 +265,7 @@ def _download_pages(product: Product, sight: PollOnSight) -> Iterator[PageRoutes
         conflicts=parts.conflicts,
         downloaders=product.downloaders,
         catalog=product.catalog,
+        metadata=metadata,
         placements=product.placements,
         poll=sight.look,
         search=product.search,

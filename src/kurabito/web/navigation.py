@@ -6,6 +6,8 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Final, NamedTuple
 
+from kurabito.settings.fields import SettingGroup
+
 
 class NavigationGroup(StrEnum):
     """What stands together in the navigation, from its top to its end."""
@@ -57,7 +59,7 @@ NAVIGATION: Final = (
         "/library",
         "M4 4v16.5M20 4v16.5M4 11h16M4 19h16M8 11V6M11.5 11V6M15.5 19v-4.5h-5V19",
         NavigationGroup.COLLECTION,
-        ("/adoption", "/imports"),
+        ("/adoption", "/imports", "/folders"),
     ),
     NavigationEntry(
         "downloads",
@@ -93,4 +95,39 @@ NAVIGATION: Final = (
 )
 
 DRAWINGS: Final = {entry.name: entry.drawing for entry in NAVIGATION}
+
+
+class Subpage(NamedTuple):
+    """A page that is reached from another one; the search box finds it by its title."""
+
+    title: str
+    """The key of its title."""
+    path: str
+    name: str
+    """The page of the navigation that it belongs to."""
+
+
+SUBPAGES: Final = (
+    Subpage("history.title", "/history", "downloads"),
+    Subpage("shared.title", "/history/addresses", "downloads"),
+    Subpage("downloaders.title", "/downloads/downloaders", "downloads"),
+    Subpage("blocklist.title", "/downloads/blocklist", "downloads"),
+    Subpage("conflicts.title", "/downloads/conflicts", "downloads"),
+    Subpage("file_questions.title", "/downloads/questions", "downloads"),
+    Subpage("follow.title", "/following/new", "following"),
+    Subpage("rules.title", "/following/rules", "following"),
+    Subpage("indexers.title", "/search/indexers", "search"),
+    Subpage("profiles.title", "/rules/profiles", "rules"),
+    Subpage("questions.title", "/questions", "matches"),
+    Subpage("trash.title", "/trash", "duplicates"),
+    Subpage("media_servers.title", "/media-servers", "library"),
+    Subpage("adoption.title", "/adoption", "library"),
+    Subpage("import.title", "/imports", "library"),
+    Subpage("notifications.title", "/notifications", "settings"),
+    *(
+        Subpage(f"setting_group.{name}", f"/settings/{name}", "settings")
+        for name in (*SettingGroup, "security", "backups", "logs")
+    ),
+)
+
 GROUPS: Final = tuple((group, tuple(entries)) for group, entries in groupby(NAVIGATION, key=lambda entry: entry.group))

@@ -28,6 +28,18 @@ _SIZES: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _UNITS: Final = (("days", 86_400), ("hours", 3600), ("minutes", 60))
 _MOMENT: Final = Markup('<time datetime="{iso}">{text}</time>')
 _RELATIVE: Final = Markup('<time datetime="{iso}" title="{utc}" data-relative>{text}</time>')
+_NEAR: Final = Markup('<time datetime="{iso}" title="{written}" data-day>{text}</time>')
+_LONG_AGO: Final = timedelta(days=60)
+"""Beyond this, people say the date. The browser does as well."""
+_DAYS: Final = {-1: "yesterday", 0: "today", 1: "tomorrow"}
+_DAYS_IN_A_WEEK: Final = 7
+_CALLED: Final = {
+    "source": {"bgm": "bgm.tv", "tmdb": "TMDB"},
+    "client": {"qbittorrent": "qBittorrent", "transmission": "Transmission"},
+}
+"""Programs and sites, as they call themselves in every language."""
+_WORDS: Final = {"source": "source.name_", "failure": "source.failure_", "part": "part.", "client": "source.name_"}
+"""Facts that are codes, and how the keys of their words begin."""
 # Keeps right-to-left text and stray directional marks from reordering what stands around.
 _FOREIGN: Final = Markup("<bdi>{}</bdi>")
 _SAID: Final = Markup("<bdi>{}</bdi>: {}")
@@ -96,12 +108,28 @@ class Words:
     def ago(self, moment: datetime) -> Markup:
         """How long ago, or in how long; the browser keeps it up to date."""
         away = moment - self.now
-        text = self.say("time.in" if away > timedelta(0) else "time.ago", duration=self.duration(abs(away)))
+        if abs(away) < _LONG_AGO:
+            text = self.say("time.in" if away > timedelta(0) else "time.ago", duration=self.duration(abs(away)))
+        else:
+            text = self._written(moment.astimezone(UTC).date())
         return _RELATIVE.format(iso=moment.isoformat(), utc=self._utc(moment), text=text)
 
     def day(self, day: date) -> Markup:
         """A day as readers write it, without the year when it is this one; the browser knows the form of their region."""
         return _MOMENT.format(iso=day.isoformat(), text=self._written(day))
+
+    def near_day(self, day: date) -> Markup:
+        """A day as people say it: tomorrow, Thursday, 3 days ago; the browser knows which day it is for its reader."""
+        away = (day - self.now.date()).days
+        if away in _DAYS:
+            text = self.say(f"time.{_DAYS[away]}")
+        elif 0 < away < _DAYS_IN_A_WEEK:
+            text = self.say(f"weekday.long_{day.isoweekday()}")
+        elif -_DAYS_IN_A_WEEK < away < 0:
+            text = self.say("time.ago", duration=self.say("time.days", length=-away))
+        else:
+            text = self._written(day)
+        return _NEAR.format(iso=day.isoformat(), written=self._written(day), text=text)
 
     def duration(self, length: timedelta) -> Markup:
         """A length of time in the largest unit that says something."""
@@ -172,12 +200,8 @@ class Words:
             return Markup(" · ").join(
                 _SAID.format(one["downloader"], self.because(reason_of(DownloadReason, one))) for one in fact
             )
-        if name == "source" and self.catalogue.has(f"source.name_{fact}"):
-            return self.say(f"source.name_{fact}")
-        if name == "failure" and self.catalogue.has(f"source.failure_{fact}"):
-            return self.say(f"source.failure_{fact}")
-        if name == "part" and self.catalogue.has(f"part.{fact}"):
-            return self.say(f"part.{fact}")
+        if name in _WORDS and (word := self._word(name, fact)):
+            return word
         if name in (TEXT, PROBLEM, "why"):
             return _ERROR.format(shown_name(fact or ""))
         if fact is None:
@@ -189,6 +213,11 @@ class Words:
         if isinstance(fact, int) and name in ("least", "most"):
             return self.number(fact)
         return self.size(fact) if name.endswith("_bytes") or name == "free" else _FOREIGN.format(shown_name(str(fact)))
+
+    def _word(self, name: str, fact: str) -> str | None:
+        """What a fact is called: in every language, or in the reader's."""
+        called, key = _CALLED.get(name, {}).get(fact), f"{_WORDS[name]}{fact}"
+        return called or (self.say(key) if self.catalogue.has(key) else None)
 
     def _written(self, day: date) -> Markup:
         key = "date.day_this_year" if day.year == self.now.year else "date.day"

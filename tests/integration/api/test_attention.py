@@ -44,6 +44,41 @@ async def test_there_is_nothing_to_see_to_while_all_is_well(site: Site) -> None:
     assert set(await items(site)) <= {"disk_full"}
 
 
+async def test_a_missing_key_is_named_once_shows_are_followed_or_folders_wait(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "Severance").mkdir()
+    made = await site.http.post(f"{API}/libraries", json={"name": "Shows", "path": str(tmp_path)})
+    await change(site, FILE, library=made.json()["id"])
+    assert not {"key_missing", "index_missing"} & set(await items(site))
+    waits = (
+        "INSERT INTO folder_matches (library_id, folder, reading, file_id, job_id, created_at, updated_at) "
+        "VALUES (:library, 'Nobody', '{}', 1, 'job', :now, :now)"
+    )
+    await change(site, waits, library=made.json()["id"])
+    found = await items(site)
+    assert found["key_missing"]["action"]["id"] == "enter_key"
+    assert found["index_missing"]["action"]["id"] == "fetch_index"
+    await change(site, "UPDATE folder_matches SET is_ignored = 1")
+    assert not {"key_missing", "index_missing"} & set(await items(site))
+    followed = (
+        "INSERT INTO series (title, season, kind, episode_offset, state, created_at, updated_at) "
+        "VALUES ('The Lantern', 1, 'tv', 0, 'followed', :now, :now)"
+    )
+    await change(site, followed)
+    assert set(await items(site)) - {"disk_full", "data_plane_missing"} == {"key_missing"}
+
+
+async def test_a_database_that_a_newer_version_has_updated_is_named(site: Site) -> None:
+    newer = (
+        "INSERT INTO kurabito_migrations (set_name, number, name, checksum, applied_at) "
+        "VALUES ('product', 9999, 'from_the_future', 'x', :now)"
+    )
+    await change(site, newer)
+    found = (await items(site))["schema_changed"]
+    assert found["facts"] == {"name": "9999_from_the_future"}
+    await change(site, "DELETE FROM kurabito_migrations WHERE number = 9999")
+    assert "schema_changed" not in await items(site)
+
+
 async def test_a_feed_that_fails_is_named_until_it_is_paused(site: Site) -> None:
     feed = {"name": "Shows", "url": "https://feeds.example/rss"}
     made = (await site.http.post(f"{API}/subscriptions", json=feed)).json()

@@ -94,6 +94,24 @@ async def test_the_library_is_chosen_where_several_take_the_kind(house: House) -
     assert len(house.library(2)) == 2
 
 
+async def test_the_library_that_is_chosen_once_is_that_of_every_episode_that_waits(house: House) -> None:
+    house.shelf.run("UPDATE library_roots SET accepts = 'tv'")
+    series, other = house.series("Yoru no Kurabito"), house.series("The Lantern")
+    asked = FileQuestions(house.shelf.database)
+    for number in (1, 2, 3):
+        name = OURS.replace("01", f"{number:02}", 1)
+        house.download(series, name, {name: name.encode()}, episodes=(number,))
+    house.download(other, "The Lantern - 01.mkv", {"The Lantern - 01.mkv": b"light"})
+    await house.settle()
+    questions = list(await asked.page())
+    assert [one.series for one in questions].count("Yoru no Kurabito") == 3
+    first = next(one for one in questions if one.series == "Yoru no Kurabito")
+    await asked.answer(first.id, SaidAnswer(choice=AnswerChoice.LIBRARY, library_id=2))
+    await house.settle()
+    assert len(house.library(2)) == 3
+    assert [one.series for one in await asked.page()] == ["The Lantern"]
+
+
 async def test_a_question_is_asked_again_once_its_cause_is_gone(house: House) -> None:
     house.shelf.run("UPDATE library_roots SET accepts = 'nothing'")
     asked = FileQuestions(house.shelf.database)

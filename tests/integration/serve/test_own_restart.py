@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.integration.serve.conftest import Commands
 
 KEY = "a long key for the tests of settings"
@@ -40,3 +42,21 @@ def test_settings_survive_restarts_and_other_processes_see_them(commands: Comman
     ):
         found = settings_of(http)
         assert (found["tz"]["value"], found["trash_days"]["value"]) == ("Asia/Tokyo", 9)
+
+
+def test_the_folder_that_the_set_up_asks_for_is_used_before_a_feed_is_followed(
+    commands: Commands, tmp_path: Path
+) -> None:
+    folder = tmp_path / "disk" / "Downloads"
+    folder.mkdir(parents=True)
+    with (
+        commands.serving(KURABITO_API_KEY=KEY) as served,
+        httpx2.Client(base_url=served.url, timeout=60, trust_env=False, follow_redirects=True) as http,
+    ):
+        http.headers["Origin"] = served.url
+        assert http.get(served.login).url.path == "/setup/welcome"
+        chosen = http.post("/setup/downloads", data={"path": str(folder), "anyway": "yes"})
+        assert chosen.url.path == "/setup/metadata"
+        http.headers["X-Api-Key"] = KEY
+        found = settings_of(http)["download_root"]
+        assert (found["value"], found["is_pending"]) == (str(folder), False)

@@ -28,9 +28,9 @@ async def test_a_client_is_tested_connected_changed_and_removed(url: str, tmp_pa
         form = {"client": "qbittorrent", "url": at, "username": USER, "name": "nas"}
         wrong = await site.post(PATH, **form, password="a guess")
         assert wrong.status_code == 422
-        assert problem_in(wrong.text) == "password-problem: qbittorrent refused the user name or the password."
+        assert problem_in(wrong.text) == "password-problem: qBittorrent refused the user name or the password."
         away = await site.post(f"{PATH}-test", **(form | {"url": "http://127.0.0.1:9"}), password=PASSWORD)
-        assert problem_in(away.text).startswith("url-problem: No qbittorrent responds at this address.")
+        assert problem_in(away.text).startswith("url-problem: No qBittorrent responds at this address.")
         good = await site.post(f"{PATH}-test", **form, password=PASSWORD)
         assert "Connected: the client responded." in good.text
         assert "nas" not in [one.registration.service_name for one in (await site.feeds.services.page()).items]

@@ -12,6 +12,8 @@ from tests.integration.web.conftest import Site
 from tests.support.indexers import KEY, Answered, StandIn, caps, channel, jackett_item, prowlarr_item, standing_in
 
 from kurabito.db import Connection
+from kurabito.metadata import records
+from kurabito.metadata.records import Details
 
 
 @pytest.fixture
@@ -204,3 +206,35 @@ async def test_a_group_is_chosen_and_its_show_followed(site: Site, jackett: Stan
     (key,) = re.findall(r'name="key" value="([^"]+)"', groups.text)
     followed = await site.post("/search/groups", key=key)
     assert (followed.status_code, followed.url.path) == (200, "/series/1")
+
+
+async def test_wanted_episodes_have_the_title_that_their_reader_knows(site: Site) -> None:
+    def lack(conn: Connection) -> None:
+        record = records.add(conn, Details(title_japanese="夜の蔵人", title_chinese="夜之藏人", title_english="Night"))
+        conn.run(
+            "INSERT INTO series (id, title, season, kind, metadata_id, episode_offset, state, created_at, updated_at) "
+            "VALUES (1, 'Yoru no Kurabito', 2, 'tv', :record, 0, 'followed', :now, :now)",
+            {"record": record.id},
+        )
+        for number in range(1, 503):
+            conn.run(
+                "INSERT INTO episodes (series_id, kind, number, state, aired_at, created_at, updated_at) "
+                "VALUES (1, 'tv', :number, 'wanted', :now - 86400000000, :now, :now)",
+                {"number": number},
+            )
+
+    await site.queue.database.write(lack)
+    for language, title in (("en", "Night"), ("ja", "夜の蔵人"), ("zh-Hant", "夜之藏人")):
+        site.client.headers["Accept-Language"] = language
+        for path in ("/wanted", "/wanted?by=show"):
+            page = (await site.get(path)).text
+            assert f"<bdi>{title}</bdi>" in page
+            assert "Yoru" not in page
+            assert page.count('name="episode"') == 500
+            # What is left out is said.
+            assert 'id="not-all"' in page
+        # So do the pages of one show.
+        for path in ("/series/1/profile", "/series/1/backfill", "/history?series=1"):
+            page = (await site.get(path)).text
+            assert title in page, path
+            assert "Yoru" not in page, path

@@ -132,6 +132,18 @@ async def test_what_is_wrong_with_a_feed_is_said_and_can_be_mended(site: Site, f
     assert "Tales from the Loft" in (await site.get("/series/1")).text
 
 
+async def test_a_feed_that_cannot_be_read_is_told_once_in_the_readers_language(site: Site, feeds: str) -> None:
+    site.client.headers["Accept-Language"] = "ja"
+    page = (await site.post("/following/new", url=feeds + DAWN)).text
+    assert page.count("data-problem") == 1
+    assert 'aria-describedby="url-problem"' in page
+    assert "このアドレスは使えません" not in page
+    # What the other side said stands below it.
+    page = (await site.post("/following/new", url=feeds + "/gone.rss", allows_private=host_of(feeds))).text
+    assert page.count("data-problem") == 1
+    assert re.search(r'<p class="hint" lang="en"><bdi>[^<]*404', page)
+
+
 async def test_a_rule_is_tried_while_it_is_written_and_then_helps(site: Site, feeds: str) -> None:
     await follow(site, feeds + SEASON)
     page = await site.get("/following")

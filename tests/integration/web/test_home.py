@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
+from kurabito.clock import from_datetime, to_datetime
 from kurabito.feeds.subscriptions import StartWith, SubscriptionSettings
+from kurabito.settings.fields import fields
+from kurabito.web.navigation import SUBPAGES
 
 if TYPE_CHECKING:
     from tests.integration.web.conftest import Site
@@ -62,7 +66,8 @@ async def test_what_arrived_and_what_is_shown_next_is_on_the_first_page(furnishe
     )
     seen = await furnished.read("/")
     assert re.search(r"Arrived lately T The Lantern S02E05 · \d+ s ago", seen)
-    assert re.search(r"Airing today and next T The Lantern S02E06 Unaired in \d+ (h|min)", seen)
+    # Only its day is known, so no hour is told.
+    assert re.search(r"Airing today and next T The Lantern S02E06 Unaired (Today|Tomorrow)", seen)
     assert "S02E07" not in seen
     # A file that is gone is not what arrived.
     await run(furnished, ("UPDATE library_files SET is_missing = 1", {}))
@@ -114,3 +119,58 @@ async def test_the_box_finds_shows_by_any_name_pages_and_the_way_to_releases(sit
     assert 'href="/duplicates"' in (await site.get("/find", q="dupl")).text.split('id="found"')[1]
     assert "Nothing in your collection has this name." in (await site.get("/find", q="zzz")).text
     assert (await site.get("/find")).status_code == 200
+
+
+async def test_the_box_finds_settings_and_pages_below_others_in_the_readers_language(furnished: Site) -> None:
+    async def found(text: str) -> str:
+        return (await furnished.get("/find", q=text)).text.split('id="found"')[1].split("</ul>")[0]
+
+    assert 'href="/settings/backups"' in await found("backup")
+    assert 'href="/settings/libraries#setting-trash_days"' in await found("days trash")
+    assert 'href="/settings/metadata#setting-tmdb_key"' in await found("tmdb_key")
+    assert 'href="/trash"' in await found("TRASH")
+    assert "Nothing in your collection has this name." not in await found("blocklist")
+    # Files are searched where they are listed, for the words as they were typed.
+    assert 'href="/library/1?contains=E05%2F%25#files-section"' in await found("E05/%")
+    furnished.client.headers["Accept-Language"] = "ja"
+    assert 'href="/settings/backups"' in await found("バックアップ")
+
+
+async def test_everything_that_the_box_leads_to_is_there(furnished: Site) -> None:
+    for page in SUBPAGES:
+        assert (await furnished.get(page.path)).status_code == 200, page.path
+    for field in fields():
+        page = await furnished.get(f"/settings/{field.group}")
+        assert f'id="setting-{field.name}"' in page.text, field.name
+
+
+async def test_the_calendar_has_the_episodes_of_followed_shows_by_day(furnished: Site) -> None:
+    # Before bgm.tv was asked, and without a show that is followed, there is something to begin with.
+    assert "No calendar yet." in await furnished.read("/calendar")
+    assert "You follow no show yet." in await furnished.read("/calendar/shows")
+    now = await furnished.queue.database.read(lambda conn: conn.now())
+    today = to_datetime(now).date()
+    end_of_day = from_datetime(datetime.combine(today, time(23, 59), UTC)) - now
+    await run(
+        furnished,
+        (SERIES, {"id": 1, "title": "The Lantern"}),
+        (EPISODE, {"id": 1, "number": 4, "state": "wanted", "away": end_of_day - 48 * HOUR}),
+        (EPISODE, {"id": 1, "number": 5, "state": "have", "away": end_of_day}),
+        (EPISODE, {"id": 1, "number": 6, "state": "wanted", "away": end_of_day + 144 * HOUR}),
+        (EPISODE, {"id": 1, "number": 7, "state": "wanted", "away": end_of_day + 168 * HOUR}),
+        (SERIES.replace("'followed'", "'ignored'"), {"id": 2, "title": "The Dark Lamp"}),
+        (EPISODE, {"id": 2, "number": 1, "state": "wanted", "away": end_of_day}),
+    )
+    assert (await furnished.get("/calendar")).headers["location"] == "/calendar/shows"
+    assert "No calendar yet." in await furnished.read("/calendar", view="week")
+    seen = await furnished.read("/calendar/shows")
+    assert "Today T The Lantern S02E05 In library" in seen
+    assert "S02E06 Unaired" in seen
+    assert [name for name in ("S02E04", "S02E07", "Dark Lamp") if name in seen] == []
+    week = timedelta(days=7)
+    assert "S02E04 Wanted" in await furnished.read("/calendar/shows", **{"from": (today - week).isoformat()})
+    assert "S02E07 Unaired" in await furnished.read("/calendar/shows", **{"from": (today + week).isoformat()})
+    quiet = await furnished.read("/calendar/shows", **{"from": "2019-01-01"})
+    assert "No followed show has an episode in these days." in quiet
+    for wrong in ("tomorrow", "0001-01-01"):
+        assert (await furnished.get("/calendar/shows", **{"from": wrong})).status_code == 422

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from kurabito.runtime import Registry, TaskState, Worker
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Shelf
-    from tests.integration.web.conftest import Site
+    from tests.integration.web.conftest import Opened, Site
 
 SESSION = (
     "INSERT INTO scan_sessions (job_id, library_id, status, files_seen, bytes_seen, added_count, changed_count, "
@@ -182,7 +182,7 @@ REFUSED = [
     ({"path": "relative", "name": "Films"}, 422, "path", "Enter a full path"),
     ({"path": "{tmp}/taken/below", "name": "Films"}, 409, "path", "overlap. Choose another folder."),
     ({"path": "{tmp}/films", "name": "Taken"}, 409, "name", "This name cannot be used:"),
-    ({"path": "{tmp}/films", "name": " "}, 422, "name", "1 to 200 visible characters"),
+    ({"path": "{tmp}/films", "name": "F" * 201}, 422, "name", "1 to 200 visible characters"),
     ({"path": "{tmp}/films", "name": "F", "scan_interval": "soon"}, 422, "scan_interval", "number of seconds"),
     (
         {"path": "{tmp}/films", "name": "F", "scan_interval": "1"},
@@ -278,3 +278,25 @@ async def test_a_way_of_placing_files_that_does_not_exist_is_refused_at_its_fiel
     assert answer.status_code == 422
     assert "<script> copy" not in answer.text
     assert "data-problem" in answer.text
+
+
+async def test_a_folder_is_chosen_from_what_the_server_sees_and_called_like_itself(
+    url: str, tmp_path: Path, opened: Opened
+) -> None:
+    media = tmp_path / "disk" / "My films & <more>"
+    media.mkdir(parents=True)
+    (media / "A film (2020)").mkdir()
+    async with opened(url, tmp_path / "state", browse_roots=(str(tmp_path / "disk"),)) as site:
+        assert 'href="/folders"' in (await site.get("/library")).text
+        roots = (await site.get("/folders")).text
+        assert 'id="take"' not in roots
+        assert str(tmp_path / "disk") in roots
+        assert 'id="take"' not in (await site.get("/folders", path="/etc")).text
+        (inner,) = re.findall(
+            r'href="(/folders\?path=[^"]*more[^"]*)"', (await site.get("/folders", path=str(media.parent))).text
+        )
+        (chosen,) = re.findall(r'id="take" href="([^"#]*)', (await site.get(unescape(inner))).text)
+        form = (await site.get(unescape(chosen))).text
+        assert f'value="{escape(str(media))}"' in form
+        added = await site.post("/library", path=str(media), name="", watched="yes", scan_interval="3600")
+        assert '<h1 class="title-foreign"><bdi>My films &amp; &lt;more&gt;</bdi></h1>' in added.text

@@ -215,7 +215,9 @@ async def test_a_folder_is_asked_about_until_somebody_says_what_it_is(illustrate
     assert "The Lantern <3 Shows" in seen
     assert "2009 灯籠 Same name Others match as well" in seen
     assert page.text.count('class="against"') == 1
-    assert "No show of this name was found. Search under another name" in seen
+    # Nothing was found yet because nothing was looked into yet.
+    assert "No show of this name was found." not in seen
+    assert "Not searched online yet" in seen
     assert "There is no ID index yet" in seen
 
     assert (await illustrated.post("/matches/1/choose", choice="bgm:1")).status_code == 422

@@ -17,7 +17,9 @@ from tests.integration.web.conftest import KEY, Opened, Site
 from kurabito import logs
 from kurabito.access import Passwords, Sessions
 from kurabito.access.sessions import SESSION_COOKIE
+from kurabito.attention import ActionId
 from kurabito.settings import load
+from kurabito.web.home.remedies import PLACES
 
 PASSWORD = "correct horse battery"
 
@@ -164,3 +166,10 @@ async def test_the_log_is_filtered_and_downloaded_without_secrets(keeper: Site) 
     file = await keeper.get("/settings/logs/download")
     assert "a disk is slow" in file.text
     assert "hunter" not in file.text + page
+
+
+async def test_the_button_of_a_notice_that_asks_for_a_restart_leads_to_one(site: Site) -> None:
+    page, _, anchor = PLACES[ActionId.RESTART].partition("#")
+    seen = (await site.get(page)).text
+    assert f'id="{anchor}"' in seen
+    assert 'action="/settings/restart"' in seen

@@ -7,7 +7,8 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable
-from datetime import UTC, date, datetime
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from string import Formatter
@@ -359,6 +360,33 @@ def test_a_day_is_written_as_its_readers_do_and_as_machines_read_it(
     assert f">{moment}<" in words.moment(datetime(2026, 10, 7, 23, 5, 9, tzinfo=UTC))
 
 
+@pytest.mark.parametrize(
+    ("tag", "away", "said"),
+    [
+        ("en", -8, "10 Nov"),
+        ("en", -6, "6 days ago"),
+        ("en", -1, "Yesterday"),
+        ("en", 0, "Today"),
+        ("en", 1, "Tomorrow"),
+        ("en", 6, "Tuesday"),
+        ("en", 7, "25 Nov"),
+        ("ja", 1, "明日"),
+        ("zh-Hans", 2, "星期五"),
+        ("zh-Hant", -2, "2 天前"),
+    ],
+)
+def test_a_day_near_this_one_is_said_as_people_say_it(tag: str, away: int, said: str) -> None:
+    now = datetime(2026, 11, 18, 23, 30, tzinfo=UTC)
+    day = now.date() + timedelta(days=away)
+    assert f" data-day>{said}</time>" in Words(catalogues()[tag], now).near_day(day)
+
+
+def test_what_was_long_ago_is_told_by_its_date() -> None:
+    words = Words(catalogues()["en"], datetime(2026, 11, 18, tzinfo=UTC))
+    assert ">59 days ago<" in words.ago(datetime(2026, 9, 20, tzinfo=UTC))
+    assert ">2 Jan 2025<" in words.ago(datetime(2025, 1, 2, tzinfo=UTC))
+
+
 @pytest.mark.parametrize("language", catalogues())
 def test_every_task_of_the_product_has_a_name_for_people(language: str) -> None:
     """Whatever a part of the product registers; the tasks of the demo are called as they are."""
@@ -388,6 +416,8 @@ def test_a_source_that_fails_is_named_and_says_why_in_a_sentence(failure: Source
         said = str(Words(catalogue, datetime.now(UTC)).attention(item))
         assert str(catalogue.say(f"source.failure_{failure}")) in said
         assert str(catalogue.say("source.name_index")) in said
+        named = replace(item, facts={"source": "bgm", "failure": failure})
+        assert "bgm.tv" in Words(catalogue, datetime.now(UTC)).attention(named)
 
 
 @pytest.mark.parametrize("tag", catalogues())

@@ -21,3 +21,6 @@ def test_a_button_leads_to_what_it_is_about() -> None:
         action=AttentionAction(ActionId.OPEN_QUESTIONS),
     )
     assert place_of(unclear) == "/downloads/questions"
+    unchecked = AttentionAction(ActionId.READ_LOG)
+    failed = AttentionItem(code=AttentionCode.CHECK_FAILED, severity=Severity.WARNING, action=unchecked)
+    assert place_of(failed) == "/settings/logs"

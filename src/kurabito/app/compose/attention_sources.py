@@ -100,10 +100,11 @@ def sources_and_index(
     async def look() -> Sequence[AttentionItem]:
         found = await sources.all()
         failing = [_failing(health) for health in found.values() if health.state is SourceState.FAILING]
-        missing = []
-        if found[MetadataSource.INDEX].state is SourceState.OFF and await count_open():
+        missing, waiting = [], await count_open()
+        if found[MetadataSource.INDEX].state is SourceState.OFF and waiting:
             missing.append((AttentionCode.INDEX_MISSING, ActionId.FETCH_INDEX))
-        if found[MetadataSource.TMDB].state is SourceState.OFF and await has_shows():
+        # Folders of western shows and films have no other source.
+        if found[MetadataSource.TMDB].state is SourceState.OFF and (waiting or await has_shows()):
             missing.append((AttentionCode.KEY_MISSING, ActionId.ENTER_KEY))
         return [
             *failing,

@@ -21,7 +21,7 @@ from kurabito.setup.folders import FolderBrowser
 from kurabito.setup.progress import SetupProgress
 from kurabito.site.routing import Router
 from kurabito.web.downloads.connections import ConnectionDesk
-from kurabito.web.settings import backups, logs, security, setup
+from kurabito.web.settings import backups, folder_choice, logs, security, setup
 from kurabito.web.settings import settings as settings_pages
 from kurabito.web.settings.security import SecurityParts
 from kurabito.web.settings.settings import SettingsParts
@@ -97,6 +97,7 @@ def own_pages(product: Product, own: OwnParts, access: Access) -> list[PageRoute
     )
     return [
         partial(setup.router, parts=first_run),
+        partial(folder_choice.router, browser=browser),
         partial(security.router, parts=who),
         partial(backups.router, backups=OwnBackups(own.started, own.restart)),
         partial(logs.router, recent=recent),

@@ -87,6 +87,8 @@ class FileQuestions:
             if not conn.run(_SQL.answer, {"id": question_id, "answer": answer.stored()}):
                 raise PlacementConflict(f"question {question_id} is answered already; take the answer back first")
             _plan_again(conn, found)
+            if answer.choice is AnswerChoice.LIBRARY:
+                _answer_for_the_show(conn, found, answer)
             return find(conn, question_id)
 
         return await self._database.write(write)
@@ -143,6 +145,15 @@ def choosable_libraries(conn: Connection) -> list[tuple[int, str]]:
 def _plan_again(conn: Connection, question: FileQuestion) -> None:
     conn.run(_SQL.plan_again, {"inspection_id": question.inspection_id})
     conn.notify()
+
+
+def _answer_for_the_show(conn: Connection, answered: FileQuestion, answer: SaidAnswer) -> None:
+    """Its other episodes go into the same library: those that come later do, because the show lies there then."""
+    for (other,) in conn.all(_SQL.same_show, {"series_id": answered.series_id, "id": answered.id}):
+        question = find(conn, other)
+        if question.is_about_library:
+            conn.run(_SQL.answer, {"id": other, "answer": answer.stored()})
+            _plan_again(conn, question)
 
 
 def _check(conn: Connection, question: FileQuestion, answer: SaidAnswer) -> None:

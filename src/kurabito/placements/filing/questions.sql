@@ -24,6 +24,13 @@ ORDER BY question.id LIMIT :most;
 -- name: answer
 UPDATE filing_questions SET answer = :answer, answered_at = :now, resolved_at = :now WHERE id = :id AND resolved_at IS NULL;
 
+-- name: same_show
+-- The open questions about the library of other downloads of a show.
+SELECT question.id FROM filing_questions AS question JOIN inspections AS inspection ON inspection.id = question.inspection_id
+JOIN downloads AS download ON download.id = inspection.download_id JOIN anime_links AS link ON link.id = download.link_id
+WHERE link.series_id = :series_id AND question.path IS NULL AND question.resolved_at IS NULL AND question.id <> :id
+ORDER BY question.id;
+
 -- name: reopen
 UPDATE filing_questions SET answer = NULL, answered_at = NULL, resolved_at = NULL WHERE id = :id AND answer IS NOT NULL;
 

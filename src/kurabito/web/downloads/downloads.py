@@ -20,6 +20,7 @@ from kurabito.downloads.search.service import ReleaseSearch
 from kurabito.downloads.states import Status
 from kurabito.downloads.store import Download
 from kurabito.downloads.want_again import WantedAgain, Wanting
+from kurabito.metadata import MetadataService
 from kurabito.placements.filing.service import Placements
 from kurabito.site.routing import Router
 from kurabito.web.downloads.download_pages import (
@@ -32,6 +33,7 @@ from kurabito.web.downloads.download_pages import (
 )
 from kurabito.web.forms import CHECKED, fields_of, id_cursor, id_of, one_of, uploaded
 from kurabito.web.pages import Pages
+from kurabito.web.shows.titles import ShowTitles
 
 _DOWNLOADS: Final = 50
 _SORTED: Final = 500
@@ -50,13 +52,14 @@ def router(
     conflicts: Conflicts,
     downloaders: DownloaderHealths,
     catalog: Catalog,
+    metadata: MetadataService,
     placements: Placements,
     poll: Callable[[], Awaitable[None]],
     search: ReleaseSearch,
 ) -> Router:
     """The downloads, one of them, and what can be done with it."""
-    routes = Router()
-    view = _DownloadPages(pages, downloads, conflicts, downloaders, catalog, placements, poll)
+    routes, titles = Router(), ShowTitles(pages, catalog, metadata)
+    view = _DownloadPages(pages, downloads, conflicts, downloaders, titles, placements, poll)
     routes.add_api_route("/downloads", view.overview)
     routes.add_api_route("/downloads/{download_id}", view.one)
     actions: Mapping[DownloadAction, Callable[[int], Awaitable[Download | WantedAgain]]] = {
@@ -113,7 +116,7 @@ class _DownloadPages:
         downloads: Downloads,
         conflicts: Conflicts,
         downloaders: DownloaderHealths,
-        catalog: Catalog,
+        titles: ShowTitles,
         placements: Placements,
         poll: Callable[[], Awaitable[None]],
     ) -> None:
@@ -121,7 +124,7 @@ class _DownloadPages:
         self._downloads = downloads
         self._conflicts = conflicts
         self._downloaders = downloaders
-        self._catalog = catalog
+        self._titles = titles
         self._placements = placements
         self._poll = poll
 
@@ -173,7 +176,7 @@ class _DownloadPages:
     async def one(self, request: Request, download_id: str) -> Response:
         download, is_stalled, attempts = await self._downloads.get(id_of(download_id))
         series, everyone, files, filing = await asyncio.gather(
-            self._catalog.get(download.series_id),
+            self._titles.one(request, download.series_id),
             self._downloaders.everyone(),
             self._downloads.files(download.id),
             self._placements.report(download.id),

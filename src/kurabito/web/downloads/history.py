@@ -14,9 +14,11 @@ from kurabito.downloads.health.downloaders import DownloaderHealths
 from kurabito.downloads.history.entry import HistoryFilter, HistoryKind
 from kurabito.downloads.history.service import EVERYTHING, History
 from kurabito.errors import InvalidInput
+from kurabito.metadata import MetadataService
 from kurabito.site.routing import Router
 from kurabito.web.forms import id_of, one_of
 from kurabito.web.pages import Pages
+from kurabito.web.shows.titles import ShowTitles
 
 _PATH: Final = "/history"
 _SHOWN: Final = 50
@@ -25,15 +27,17 @@ _DAY: Final = timedelta(days=1)
 _LAST: Final = datetime(9999, 12, 30, tzinfo=UTC)
 
 
-def router(pages: Pages, history: History, catalog: Catalog, downloaders: DownloaderHealths) -> Router:
+def router(
+    pages: Pages, history: History, catalog: Catalog, metadata: MetadataService, downloaders: DownloaderHealths
+) -> Router:
     """The list and its filters."""
-    routes = Router()
+    routes, titles = Router(), ShowTitles(pages, catalog, metadata)
 
     @routes.get(_PATH)
     async def overview(request: Request) -> Response:
         asked = request.query_params
         wanted, cursor = _wanted(asked), asked.get("cursor") or None
-        series = None if wanted.series_id is None else await catalog.get(wanted.series_id)
+        series = None if wanted.series_id is None else await titles.one(request, wanted.series_id)
         page, everyone = await asyncio.gather(history.page(wanted, limit=_SHOWN, cursor=cursor), downloaders.everyone())
         return pages.show(
             request,
@@ -46,6 +50,7 @@ def router(pages: Pages, history: History, catalog: Catalog, downloaders: Downlo
             chosen=_chosen(asked),
             export=_export(wanted),
             series=series,
+            shows=await titles.several(request, {one.series_id for one in page.items if one.series_id is not None}),
             kinds=tuple(HistoryKind),
             downloaders=everyone,
         )

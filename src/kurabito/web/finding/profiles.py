@@ -7,23 +7,24 @@ from typing import Final
 from fastapi import Request, Response
 
 from kurabito.catalog.catalog import Catalog
-from kurabito.catalog.series import Series
 from kurabito.downloads.choice import DEFAULT
 from kurabito.downloads.profiles.model import ReleaseProfile
 from kurabito.downloads.profiles.score import steps
 from kurabito.downloads.profiles.service import ReleaseProfiles
 from kurabito.errors import InvalidInput
 from kurabito.feeds.preferences import NO_PREFERENCES, Batches, Policy
+from kurabito.metadata import MetadataService
 from kurabito.site.routing import Router
 from kurabito.web.finding.profile_form import LISTS, SWITCHES, ProfileForm
 from kurabito.web.forms import fields_of, id_of
 from kurabito.web.pages import Pages
+from kurabito.web.shows.titles import ShownSeries, ShowTitles
 
 _PATH: Final = "/rules/profiles"
 _OWN: Final = "own"
 
 
-def router(pages: Pages, profiles: ReleaseProfiles, catalog: Catalog) -> Router:
+def router(pages: Pages, profiles: ReleaseProfiles, catalog: Catalog, metadata: MetadataService) -> Router:
     """The profiles, one of them, and that of a show."""
     routes = Router()
     view = _ProfilePages(pages, profiles)
@@ -49,18 +50,18 @@ def router(pages: Pages, profiles: ReleaseProfiles, catalog: Catalog) -> Router:
         await profiles.remove(id_of(profile_id))
         return pages.go(_PATH)
 
-    _series_routes(routes, view, pages, profiles, catalog)
+    _series_routes(routes, view, pages, profiles, ShowTitles(pages, catalog, metadata))
     return routes
 
 
 def _series_routes(
-    routes: Router, view: _ProfilePages, pages: Pages, profiles: ReleaseProfiles, catalog: Catalog
+    routes: Router, view: _ProfilePages, pages: Pages, profiles: ReleaseProfiles, titles: ShowTitles
 ) -> None:
     """What a show uses, or has of its own."""
 
     @routes.get("/series/{series_id}/profile")
     async def of_series(request: Request, series_id: str) -> Response:
-        series = await catalog.get(id_of(series_id))
+        series = await titles.one(request, id_of(series_id))
         return await view.show(request, series=series, profile=await profiles.of_series(series.id))
 
     @routes.post("/series/{series_id}/profile")
@@ -76,7 +77,7 @@ def _series_routes(
         refused = await form.submit(lambda one: profiles.set_own(known, one.chosen()))
         if refused is None:
             return pages.go(f"/series/{known}/profile")
-        series = await catalog.get(known)
+        series = await titles.one(request, known)
         return await view.show(request, series=series, form=refused)
 
 
@@ -109,7 +110,7 @@ class _ProfilePages:
         request: Request,
         *,
         profile: ReleaseProfile | None = None,
-        series: Series | None = None,
+        series: ShownSeries | None = None,
         form: ProfileForm | None = None,
     ) -> Response:
         if form is None:

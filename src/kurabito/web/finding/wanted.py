@@ -10,30 +10,40 @@ from fastapi import Request, Response
 from kurabito.catalog.catalog import Catalog
 from kurabito.downloads.search.grab import ReleaseGrabs
 from kurabito.downloads.wanted.service import WantedList
+from kurabito.metadata import MetadataService
 from kurabito.site.routing import Router
 from kurabito.web.forms import Form, fields_of, id_of
 from kurabito.web.pages import Pages
+from kurabito.web.shows.titles import ShowTitles
 
 _PATH: Final = "/wanted"
+_SHOWN: Final = 500
 _BY_SHOW: Final = "show"
 _AUTOMATIC: Final = {"on": True, "off": False, "all": None}
 
 
-def router(pages: Pages, wanted: WantedList, catalog: Catalog, grabs: ReleaseGrabs) -> Router:
+def router(
+    pages: Pages, wanted: WantedList, catalog: Catalog, metadata: MetadataService, grabs: ReleaseGrabs
+) -> Router:
     """What is wanted, and the search for it."""
-    routes = Router()
+    routes, named = Router(), ShowTitles(pages, catalog, metadata)
 
     @routes.get(_PATH)
     async def overview(request: Request) -> Response:
         by_show = request.query_params.get("by") == _BY_SHOW
-        found = await wanted.everything()
-        shows = sorted(found, key=lambda one: (one.series.casefold(), one.series_id, one.number))
+        found = await wanted.everything(limit=_SHOWN + 1)
+        some = found[:_SHOWN]
+        titles = await named.several(request, (one.series_id for one in some))
+        shown = [one for one in some if one.series_id in titles]
+        shows = sorted(shown, key=lambda one: (titles[one.series_id].title.casefold(), one.series_id, one.number))
         return pages.show(
             request,
             "wanted.html",
-            wanted=found,
+            wanted=shown,
+            has_more=len(found) > _SHOWN,
+            titles=titles,
             by_show=by_show,
-            shows=[(key, list(of)) for key, of in groupby(shows, lambda one: (one.series_id, one.series, one.season))],
+            shows=[(series_id, list(of)) for series_id, of in groupby(shows, lambda one: one.series_id)],
             is_automatic=await wanted.is_automatic(),
         )
 
@@ -57,7 +67,7 @@ def router(pages: Pages, wanted: WantedList, catalog: Catalog, grabs: ReleaseGra
 
     @routes.get("/series/{series_id}/backfill")
     async def backfill(request: Request, series_id: str) -> Response:
-        series = await catalog.get(id_of(series_id))
+        series = await named.one(request, id_of(series_id))
         plan = await wanted.backfill(series.id)
         chosen = await wanted.series_automatic(series.id)
         automatic = next((word for word, value in _AUTOMATIC.items() if value is chosen), "all")

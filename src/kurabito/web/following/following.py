@@ -16,21 +16,29 @@ from kurabito.feeds.health import feed_health
 from kurabito.feeds.raw_items import RawStatus
 from kurabito.feeds.service import Subscriptions
 from kurabito.feeds.subscriptions import NewSeries
+from kurabito.metadata import MetadataService
 from kurabito.runtime.paging import MAX_PAGE
 from kurabito.site.routing import Router
 from kurabito.web.following.subscription_form import SubscriptionForm
 from kurabito.web.forms import fields_of, id_cursor, id_of, one_of
 from kurabito.web.pages import Pages
+from kurabito.web.shows.titles import ShowTitles
 
 _SUBSCRIPTIONS: Final = 50
 _ITEMS: Final = 50
 _UNREAD: Final = 5
 
 
-def router(pages: Pages, subscriptions: Subscriptions, catalog: Catalog, summaries: CatalogSummaries) -> Router:
+def router(
+    pages: Pages,
+    subscriptions: Subscriptions,
+    catalog: Catalog,
+    summaries: CatalogSummaries,
+    metadata: MetadataService,
+) -> Router:
     """The subscriptions, one of them, and what can be done to it."""
     routes = Router()
-    feeds = _Feeds(pages, subscriptions, catalog, summaries)
+    feeds = _Feeds(pages, subscriptions, catalog, summaries, ShowTitles(pages, catalog, metadata))
 
     routes.add_api_route("/following", feeds.overview)
     routes.add_api_route("/following/{subscription_id}", feeds.change, methods=["POST"])
@@ -80,12 +88,18 @@ class _Feeds:
     """Shows the two pages; a form that was refused is shown again as it was filled in."""
 
     def __init__(
-        self, pages: Pages, subscriptions: Subscriptions, catalog: Catalog, summaries: CatalogSummaries
+        self,
+        pages: Pages,
+        subscriptions: Subscriptions,
+        catalog: Catalog,
+        summaries: CatalogSummaries,
+        titles: ShowTitles,
     ) -> None:
         self._pages = pages
         self._subscriptions = subscriptions
         self._catalog = catalog
         self._summaries = summaries
+        self._titles = titles
 
     async def overview(self, request: Request) -> Response:
         cursor = id_cursor(request)
@@ -116,13 +130,15 @@ class _Feeds:
             ),
             choices_of_series(self._catalog, form),
         )
+        decisions = await self._summaries.decisions(items.items)
         return self._pages.show(
             request,
             "subscription.html",
             status=status,
             subscription=found,
             items=items,
-            decisions=await self._summaries.decisions(items.items),
+            decisions=decisions,
+            shows=await self._titles.several(request, {one.series_id for one in decisions.values()}),
             wanted=wanted,
             statuses=tuple(RawStatus),
             cursor=asked.get("cursor"),

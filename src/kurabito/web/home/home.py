@@ -33,7 +33,8 @@ _FILES: Final = 200
 _ARRIVALS: Final = 14
 _AIRING: Final = 12
 _UNDER_WAY: Final = 6
-_TODAY: Final = timedelta(hours=18)
+_TODAY: Final = timedelta(hours=12)
+"""Where the day ends last, it is today still."""
 _NEXT: Final = timedelta(days=7)
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from kurabito.attention import ActionId, AttentionCode, AttentionItem
 
 PLACES: Final[Mapping[ActionId, str]] = {
-    ActionId.READ_LOG: "/system",
+    ActionId.READ_LOG: "/settings/logs",
     ActionId.START_DATA_PLANE: "/system",
     ActionId.FREE_SPACE: "/duplicates",
     ActionId.ASK_DOWNLOADERS: "/downloads/downloaders",
@@ -19,16 +19,16 @@ PLACES: Final[Mapping[ActionId, str]] = {
     ActionId.SCAN_LIBRARY: "/library/{target}",
     ActionId.REMOVE_LIBRARY: "/library/{target}",
     ActionId.TEST_INDEXER: "/search/indexers",
-    ActionId.SYNC_METADATA: "/calendar",
+    ActionId.SYNC_METADATA: "/calendar?view=week",
     ActionId.ENTER_KEY: "/settings/metadata",
-    ActionId.RESTART: "/system",
+    ActionId.RESTART: "/system#restart",
     ActionId.OPEN_MATCHES: "/matches",
     ActionId.OPEN_CONFLICTS: "/downloads/conflicts",
     ActionId.OPEN_DOWNLOADS: "/downloads",
     ActionId.OPEN_QUESTIONS: "/questions",
     ActionId.OPEN_WANTED: "/wanted",
     ActionId.TEST_DESTINATION: "/notifications",
-    ActionId.FETCH_INDEX: "/calendar",
+    ActionId.FETCH_INDEX: "/calendar?view=week",
     ActionId.CONFIRM_RELINKS: "/questions",
 }
 # The page of one kind of trouble is nearer than that of its part.

@@ -38,11 +38,11 @@ def router(
 
     @routes.get("/library")
     async def overview(request: Request) -> Response:
-        return await view.overview(request, LibraryForm.new())
+        return await view.overview(request, LibraryForm.new(request.query_params.get("path", "")))
 
     @routes.post("/library")
     async def keep(request: Request) -> Response:
-        form = await LibraryForm.sent(request)
+        form = (await LibraryForm.sent(request)).named()
         try:
             summary = await libraries.create(form.value("path").strip(), form.settings())
         except (InvalidInput, LibraryConflict) as problem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import PurePath
 from typing import Final
 
 from kurabito.library.libraries import LibrarySettings
@@ -38,9 +39,14 @@ class LibraryForm(Form):
     )
 
     @classmethod
-    def new(cls) -> LibraryForm:
+    def new(cls, path: str = "") -> LibraryForm:
         """The form for a folder to add: watched, and scanned once a day for what a watch does not see."""
-        return cls({"watched": CHECKED, "scan_interval": f"{_DAILY.total_seconds():g}"})
+        return cls({"watched": CHECKED, "scan_interval": f"{_DAILY.total_seconds():g}", "path": path})
+
+    def named(self) -> LibraryForm:
+        """The form of a folder that is called like itself unless a name was typed."""
+        name = self.value("name").strip() or PurePath(self.value("path").strip()).name
+        return LibraryForm({**self.typed, "name": name}, self.problem)
 
     @classmethod
     def of(cls, settings: LibrarySettings) -> LibraryForm:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import PurePath
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from fastapi import Request, Response
 from starlette.exceptions import HTTPException
@@ -26,13 +26,12 @@ from kurabito.web.forms import CHECKED, Form, Problem, fields_of
 from kurabito.web.library.library_form import LibraryForm
 from kurabito.web.pages import Pages
 from kurabito.web.settings.keeper import keeper_only
+from kurabito.web.settings.folder_choice import folders_in
 from kurabito.web.settings.security import PasswordForm, SecurityDesk, SecurityParts
 from kurabito.web.settings.settings import SettingsParts, leaving
 from kurabito.web.system.login import give_session
 
 PATH: Final = "/setup"
-_PATIENCE: Final = 5.0
-"""Seconds that a disk may take to list a folder; a share that is away takes for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ class SetupDesk:
 
     async def show(self, request: Request, step: SetupStep, *, status: int = 200, **values: Any) -> Response:
         """The page of a step."""
-        parts = self._parts
+        parts, asked = self._parts, request.query_params
         kept = await parts.libraries.list(limit=50)
         origins = {one.name: one for one in explain(await parts.settings.store.refresh())}
         shown: dict[str, Any] = {
@@ -74,7 +73,8 @@ class SetupDesk:
             "has_password": await parts.security.passwords.is_set(),
             "password": PasswordForm(),
             "form": SetupForm(),
-            "listing": await self.listing(request.query_params.get("path", "")) if step in _WITH_FOLDERS else None,
+            "chosen": asked.get("path", ""),
+            "listing": await self.listing(asked.get("path") or asked.get("in", "")) if step in _WITH_FOLDERS else None,
             "libraries": [summary.library for summary in kept.items],
             "origins": origins,
             "verdicts": {},
@@ -89,11 +89,7 @@ class SetupDesk:
 
     async def listing(self, path: str) -> FolderChoice:
         """The folders to choose from."""
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                return await asyncio.to_thread(self._parts.browser().look, path)
-        except TimeoutError:
-            return FolderChoice(Path(path), Path(path).parent, (), problem="the disk does not answer")
+        return await folders_in(self._parts.browser(), path)
 
     async def go_on(self, step: SetupStep) -> Response:
         """The next step, or the end."""
@@ -102,13 +98,18 @@ class SetupDesk:
         await self._parts.progress.reach(following)
         return self._pages.go(f"{PATH}/{following}")
 
+    async def in_effect(self, answer: Response) -> Response:
+        """The answer, and what was chosen taking effect before the next request is heard."""
+        settings = self._parts.settings
+        if not pending_restart(settings.started, await settings.store.refresh()):
+            return answer
+        settings.restart()
+        return leaving(answer)
+
     async def finish(self) -> Response:
         """Never ask again, and have everything that was chosen take effect."""
         await self._parts.progress.finish()
-        settings = self._parts.settings
-        if pending_restart(settings.started, await settings.store.refresh()):
-            settings.restart()
-        return leaving(self._pages.go("/"))
+        return await self.in_effect(self._pages.go("/"))
 
     async def welcome(self, request: Request) -> Response:
         """The password, for those who want one."""
@@ -129,8 +130,7 @@ class SetupDesk:
         path = typed.get("path", "").strip()
         if not path:
             return await self.go_on(SetupStep.LIBRARY)
-        name = typed.get("name", "").strip() or Path(path).name
-        form = LibraryForm({**LibraryForm.new().typed, "path": path, "name": name})
+        form = LibraryForm({**LibraryForm.new(path).typed, "name": typed.get("name", "")}).named()
 
         async def store(wanted: LibraryForm) -> None:
             summary = await self._parts.libraries.create(path, wanted.settings())
@@ -140,7 +140,9 @@ class SetupDesk:
         if refused is not None:
             listing = await self.listing(path)
             return await self.show(request, SetupStep.LIBRARY, status=refused.status, form=refused, listing=listing)
-        return self._pages.go(f"{PATH}/{SetupStep.LIBRARY}")
+        # The next folder lies beside it, more often than not.
+        beside = urlencode({"in": PurePath(path).parent})
+        return self._pages.go(f"{PATH}/{SetupStep.LIBRARY}?{beside}")
 
     async def downloads(self, request: Request) -> Response:
         """The folder for downloads: tested first, and taken if its keeper knows what another disk costs."""
@@ -158,7 +160,8 @@ class SetupDesk:
                 problem = error.problems["download_root"]
                 form = SetupForm({"path": path}, Problem("path", problem.text, problem.reason))
             else:
-                return await self.go_on(SetupStep.DOWNLOADS)
+                # Before a feed is followed: its releases would go into the other folder.
+                return await self.in_effect(await self.go_on(SetupStep.DOWNLOADS))
         listing = await self.listing(path)
         verdicts = {} if is_accepted else {"download_root": verdict}
         return await self.show(request, SetupStep.DOWNLOADS, status=422, form=form, listing=listing, verdicts=verdicts)

@@ -25,6 +25,7 @@ from kurabito.runtime import Queue, TaskRecord
 from kurabito.site.routing import Router
 from kurabito.web.forms import count_of, fields_of, id_of
 from kurabito.web.pages import Pages
+from kurabito.web.shows import agenda
 from kurabito.web.shows.cards import Card
 
 # Weekdays are those of the place where it is shown.
@@ -81,7 +82,7 @@ def router(
     summaries: CatalogSummaries,
     queue: Queue,
 ) -> Router:
-    """This week, a season, the refresh from bgm.tv, and following what is on."""
+    """This week and a season, the refresh from bgm.tv, and following what is on."""
     routes = Router()
 
     @routes.get("/calendar")
@@ -91,8 +92,11 @@ def router(
         week, years, asked, update = await asyncio.gather(
             calendar.week(), calendar.years(), _last(queue, REFRESH), _last(queue, UPDATE)
         )
+        # Who never asked bgm.tv comes for the shows that they follow.
+        if not request.query_params and week.refreshed_at is None and await summaries.has_shows():
+            return pages.go(agenda.PATH)
         days = _on(week, today) if season is None else await _begun(calendar, season)
-        shown = {card.metadata_id for day in days for card in day.cards}
+        shown = {card.metadata_id for day in days for card in day.cards if card.metadata_id is not None}
         return pages.show(
             request,
             "calendar.html",
@@ -100,7 +104,7 @@ def router(
             now=Season.around(today),
             today=today.isoweekday(),
             days=[day for day in days if day.cards],
-            followed=await summaries.followed(metadata_id for metadata_id in shown if metadata_id is not None),
+            followed=await summaries.followed(shown),
             refreshed_at=week.refreshed_at,
             asked=asked,
             years=years,
@@ -110,15 +114,25 @@ def router(
             update=update,
         )
 
+    _add_moves(routes, pages, calendar, entries, index)
+    return routes
+
+
+def _add_moves(
+    routes: Router, pages: Pages, calendar: CalendarService, entries: FollowFromMetadata, index: IndexUpdates
+) -> None:
+    """What the buttons do."""
+
     @routes.post("/calendar/refresh")
     async def refresh() -> Response:
         await calendar.begin_refresh()
-        return pages.go("/calendar")
+        return pages.go("/calendar?view=week")
 
     @routes.post("/calendar/index")
     async def update_index(request: Request) -> Response:
+        asked = await fields_of(request)
         await index.begin_update()
-        return pages.go(pages.addresses.within((await fields_of(request)).get("next") or "/calendar"))
+        return pages.go(pages.addresses.within(asked.get("next") or "/calendar?view=week"))
 
     @routes.post("/calendar/follow")
     async def follow(request: Request) -> Response:
@@ -128,8 +142,6 @@ def router(
         else:
             followed = await entries.follow_entry(id_of(asked.get("bgm_id", "")))
         return pages.go(pages.addresses.within(asked.get("next") or f"/series/{followed.id}"))
-
-    return routes
 
 
 async def _last(queue: Queue, task_type: str) -> TaskRecord | None:

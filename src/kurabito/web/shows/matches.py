@@ -65,6 +65,7 @@ def router(
             asks_about_releases=asked_about,
             asks_for_room=await wanted.count_asking(),
             has_index=bool(indexed),
+            asks_tmdb=metadata.asks_tmdb,
             look=looks.items[0] if looks.items else None,
             names_of=CardNames.of,
             against=AGAINST,

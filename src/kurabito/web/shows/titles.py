@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from fastapi import Request
+
+from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.series import Series
 from kurabito.metadata import MetadataService
 from kurabito.metadata.lookup import read_sequel
 from kurabito.metadata.records import Metadata
+from kurabito.web.pages import Pages
 
 # The titles that readers of a language can read, the best first.
 _READ: Final = {
@@ -50,6 +54,28 @@ async def shown_shows(metadata: MetadataService, some: Sequence[Series], lang: s
     """These series, each with its record and its title for readers of a language."""
     records = await metadata.several({one.metadata_id for one in some if one.metadata_id is not None})
     return [show_of(one, records.get(one.metadata_id or 0), lang) for one in some]
+
+
+class ShowTitles:
+    """What shows are called in the language of the reader who asks."""
+
+    def __init__(self, pages: Pages, catalog: Catalog, metadata: MetadataService) -> None:
+        self._pages = pages
+        self._catalog = catalog
+        self._metadata = metadata
+
+    async def one(self, request: Request, series_id: int) -> ShownSeries:
+        """A show; raises SeriesNotFound."""
+        (shown,) = await self._shown(request, [await self._catalog.get(series_id)])
+        return shown
+
+    async def several(self, request: Request, series_ids: Iterable[int]) -> dict[int, ShownSeries]:
+        """Those of these shows that exist, by their ids."""
+        known = await self._catalog.several(series_ids)
+        return {show.id: show for show in await self._shown(request, list(known.values()))}
+
+    async def _shown(self, request: Request, some: Sequence[Series]) -> list[ShownSeries]:
+        return await shown_shows(self._metadata, some, self._pages.words(request).catalogue.tag)
 
 
 def show_of(series: Series, record: Metadata | None, lang: str) -> ShownSeries:

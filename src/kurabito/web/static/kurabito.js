@@ -21,13 +21,26 @@ const region = navigator.languages.find((each) => each.split("-")[0] === languag
 const DAY = { month: "short", day: "numeric" };
 const TIME = { hour: "numeric", minute: "2-digit", second: "2-digit" };
 const A_DAY = "2000-01-01".length;
+const SECONDS_OF_A_DAY = 86_400;
+// Beyond this, people say the date.
+const LONG_AGO = 60 * SECONDS_OF_A_DAY;
 
 // The year is said of other years only. A day is the same everywhere, so it is not moved to the reader's zone.
 function dated(time, moment) {
   const isDay = time.dateTime.length === A_DAY;
   const year = isDay ? moment.getUTCFullYear() : moment.getFullYear();
-  const said = year === new Date().getFullYear() ? {} : { year: "numeric" };
-  return form({ ...DAY, ...said, ...(isDay ? { timeZone: "UTC" } : TIME) }).format(moment);
+  return form({ ...DAY, ...ofYear(year), ...(isDay ? { timeZone: "UTC" } : TIME) }).format(moment);
+}
+
+const ofYear = (year) => (year === new Date().getFullYear() ? {} : { year: "numeric" });
+
+// A day near this one as people say it: tomorrow, Thursday, 3 days ago.
+function namedDay(moment) {
+  const now = new Date();
+  const away = (moment - Date.UTC(now.getFullYear(), now.getMonth(), now.getDate())) / 1000 / SECONDS_OF_A_DAY;
+  if (Math.abs(away) <= 1) return say(`time.${["yesterday", "today", "tomorrow"][away + 1]}`);
+  if (away > 0 && away < 7) return form({ weekday: "long", timeZone: "UTC" }).format(moment);
+  return away < 0 && away > -7 ? say("time.ago", { duration: say("time.days", { length: -away }) }) : null;
 }
 
 // To make a form takes long, and a page has hundreds of moments.
@@ -48,14 +61,18 @@ function tellTimes(root = document) {
   for (const time of root.querySelectorAll("time")) {
     const moment = new Date(time.dateTime);
     const local = dated(time, moment);
-    if (time.dataset.relative === undefined) {
-      setText(time, local);
-      continue;
-    }
-    const away = (moment - Date.now()) / 1000;
-    setText(time, say(away > 0 ? "time.in" : "time.ago", { duration: lasting(Math.abs(away)) }));
-    time.title = local;
+    setText(time, relative(time, moment) ?? local);
+    if (time.title) time.title = local;
   }
+}
+
+// How far away it is, where that says more than its date.
+function relative(time, moment) {
+  if (time.dataset.day !== undefined) return namedDay(moment);
+  if (time.dataset.relative === undefined) return null;
+  const away = (moment - Date.now()) / 1000;
+  if (Math.abs(away) < LONG_AGO) return say(away > 0 ? "time.in" : "time.ago", { duration: lasting(Math.abs(away)) });
+  return form({ ...DAY, ...ofYear(moment.getFullYear()) }).format(moment);
 }
 
 function setText(element, text) {
