@@ -32,11 +32,13 @@ _OF_EXTRAS: Final = re.compile(r"fonts?|字体|字體|scans?|booklets?|bk|cds?|o
 # What no episode is called.
 _SURE_EXTRA: Final = re.compile(
     r"(?<![A-Za-z])(?:NC[ _.-]?(?:OP|ED|IN)(?![a-z]{2})|Creditless|Textless|Non[ _-]?Credit|Clean[ _.-](?:OP|ED)(?![a-z]{3}))"
-    r"|(?<![A-Za-z])Clean[ _.-](?:Opening|Ending)|ノンクレジット|ノンテロップ|无字幕(?:OP|ED)|無字幕(?:OP|ED)",
+    r"|(?<![A-Za-z])Clean[ _.-](?:Opening|Ending)|(?<![A-Za-z])(?:Opening|Ending|OP|ED)[ _.-]?\d{0,2}[ _.-]{0,3}\(Clean\)|ノンクレジット|ノンテロップ|无字幕(?:OP|ED)|無字幕(?:OP|ED)",
     re.I,
 )
 _STRONG: Final = (
     r"(?:PV|CM|Menu|Trailer|Preview)s?[ _.]Collection|PVs?|CMs?|(?:BD |DVD |Disc )?Menus?|Trailers?|Teasers?|(?:Web ?|Next |Episode )?Previews?|Promos?|TV ?Spots?"
+    r"|(?:Cast|Staff|Director|Creator|Voice Actor|Seiyuu)s? (?:Interview|Talk|Message|Comment)s?"
+    r"|(?:(?:Japanese|US|UK|English|Official|Character|Theatrical|Special|Key|Promo|TV) )?(?:PV|CM|Promo|Trailer|Teaser|Commercial|TV ?Spot)s?(?: (?:\d{2} ?s(?:ec)?|Collection|Compilation))?"
     r"|Music Video|予告[集編]?|预告[集片]?|預告[集片]?|メニュー(?:画面)?集?|映像特典|特典映像|宣番"
 )
 # Words that titles have too, and numbers of seasons: `Overlord IV`, `Love Live`.
@@ -59,10 +61,27 @@ _SUFFIX: Final = re.compile(
     r"-(trailer|featurette|behindthescenes|deleted(?:scene)?|interview)$"
     r"|(?<![xh]26[45])(?<!\d\dp)-(scene|short|clip|extra|other)$"
 )
+# `Koji.S01.Extras.Bloopers`: what a season brings along.
+_OF_SEASON: Final = re.compile(r"S\d{1,2}[ ._-]+(Extras?|Bonus|Featurettes?|Special[ ._]Features?)(?![A-Za-z])", re.I)
+# `蔵人 番宣CM`, `蔵人 PV第1弾`: no blank stands between the words.
+_JAPANESE_EXTRA: Final = re.compile(
+    r"(?<=[ \u3000_\]】])[^\s\[\]【】]{0,12}?(?:(?<![A-Za-z])(?:PV|CM|MV)|予告|メイキング|ノンテロ|番宣)(?:第[\d一二三四五六七八九十]{1,2}弾|[集編]|映像|動画|\d{1,2}){0,2}$",
+    re.I,
+)
+# `Koji - Character PV - Naoki`
+_NAMED_EXTRA: Final = re.compile(r"\s-\s((?:[A-Za-z]+ )?(?:PV|CM|Trailer|Teaser|Promo)s?(?: ?\d{1,2})?)(?=\s-\s)", re.I)
 _MAKING: Final = re.compile(r"(?:The[ ._])?Making[ ._]of[ ._]", re.I)
-_SAMPLE: Final = re.compile(r"^sample(?:[._ \-]|$)|[._ \-\[(]sample[\])]?$", re.I)
+_SAMPLE: Final = re.compile(
+    r"^sample(?:[._ \-]|$)|[._ \-\[(]sample[\])]?$|(?:S\d{1,2}E\d{1,3}|[. ](?:19|20)\d\d|\d{3,4}p)(?:[._ -].*)?[._ -]sample[._ -]",
+    re.I,
+)
 # `BLUDV.TV.mp4`: the address of a site, and what it wants to sell.
 _ADVERT: Final = re.compile(r"(?:www\.)?[A-Za-z0-9-]{3,24}\.(?:tv|com|net|org|info|site|club|xyz)", re.I)
+# `更多剧集请访问 www.kura.example`: an invitation and an address.
+_INVITATION: Final = re.compile(
+    r"(?:更多|最新|最全|访问|訪問|下载|下載|地址|发布|發布|收藏|visit|join us|download(?:ed)?(?: more)? (?:at|from)).*(?<![A-Za-z0-9])(?:www\.|[a-z0-9-]{3,24}\.(?:com|net|org|cc|tv|xyz|top|vip|me|info|site|club)(?![A-Za-z0-9]))",
+    re.I,
+)
 # What follows a number like this is the episode's own title.
 _NUMBERED: Final = re.compile(r"S\d{1,2}[ ._]?E\d|(?<!\d)\d{1,2}x\d\d|\s-\s\d{2,4}(?:v\d)?\s-\s|第\d+[话話集]", re.I)
 
@@ -91,7 +110,7 @@ def classify(path: SplitPath) -> Classified:
     if by_ending not in (FileClass.VIDEO, FileClass.SUBTITLE, FileClass.AUDIO) or path.is_clutter:
         return Classified(FileClass.OTHER if path.is_clutter and by_ending is not FileClass.EXECUTABLE else by_ending)
     kinds = [folder_kind(folder) for folder in path.folders]
-    if _SAMPLE.search(path.stem) or FolderKind.SAMPLE in kinds or _ADVERT.fullmatch(path.stem):
+    if _SAMPLE.search(path.stem) or FolderKind.SAMPLE in kinds or _is_advert(path.stem):
         return Classified(FileClass.SAMPLE)
     word = extra_word(path.stem) or _making_of(path)
     if word is None and FolderKind.EXTRAS in kinds:
@@ -101,12 +120,20 @@ def classify(path: SplitPath) -> Classified:
     return Classified(by_ending, word)
 
 
+def _is_advert(stem: str) -> bool:
+    return bool(_ADVERT.fullmatch(stem) or (_INVITATION.search(stem) and not _NUMBERED.search(stem)))
+
+
 def extra_word(stem: str) -> str | None:
     """The word that makes a video an extra: `NCOP1`, `[Menu01]`, ` - PV 2`."""
     if found := _SURE_EXTRA.search(stem) or _SUFFIX.search(stem):
         return found[0].strip("-")
+    if found := _OF_SEASON.search(stem):
+        return found[1]
     group = _LEADING_GROUP.match(stem)
-    found = _PLACED_EXTRA.search(stem, group.end() if group else 0)
+    start = group.end() if group else 0
+    japanese = None if stem.isascii() else _JAPANESE_EXTRA.search(stem, start)
+    found = _PLACED_EXTRA.search(stem, start) or _NAMED_EXTRA.search(stem, start) or japanese
     if found and not _NUMBERED.search(stem, 0, found.end()):
         return found[0].strip(" -_.[(【")
     return None

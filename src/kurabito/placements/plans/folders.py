@@ -42,7 +42,7 @@ _KINDS: Final[dict[FolderKind, str]] = {
     FolderKind.SAMPLE: r"samples?|proof",
     FolderKind.DISC: r"bdmv|(?:video|audio) ts|certificate",
     FolderKind.NEUTRAL: (
-        r"(?:disc|disk|disque|dvd|bd|cd|vol|volume|box|part|pt)[ ._-]?\d{1,2}|\d{3,4}[pi]|4k|uhd|hevc|x26[45]|h\.?26[45]|av1|mkv|mp4"
+        r"(?:0\d{1,3}|\d{0,3}1|\d{3,4}) ?(?:[-~\N{FULLWIDTH TILDE}\N{EN DASH}]|至|到) ?\d{2,4} ?[集话話回]?|(?:disc|disk|disque|dvd|bd|cd|vol|volume|box|part|pt)[ ._-]?\d{1,2}|\d{3,4}[pi]|4k|uhd|hevc|x26[45]|h\.?26[45]|av1|mkv|mp4"
         r"|videos?|tv|main|episodes?|complete|batch|web-?dl|bluray|blu-ray|bdrip|bd|dvd|正片|本篇|main disc|fonts?|scans?|bk|booklets?"
         r"|images?|pics?|covers?|artworks?|posters?|anime|shows|series|tv shows|downloads?|completed?|media|10bit|8bit|hi10p|dual audio"
         r"|(?:new|untitled) folder(?: ?\(?\d+\)?)?|neuer ordner|nouveau dossier|nueva carpeta|新しいフォルダー?|新建文件夹|新資料夾|새 폴더"
@@ -59,6 +59,7 @@ _NAMED_SEASON: Final = re.compile(
 )
 _WRAPPED: Final = re.compile(r"^[\[(【]\s*([^\[\]()【】]+?)\s*[\])】]$")
 _PARTS: Final = re.compile(r"\s*(?:[&+,、/]|\band\b)\s*", re.I)
+_TELEVISION: Final = re.compile(r"[ _]*TV版$", re.I)
 _ID: Final = re.compile(r"\s*[\[{](?:tmdb|tvdb|imdb|anidb|bgm)(?:id)?[-=][\w-]+[\]}]", re.I)
 
 
@@ -106,6 +107,7 @@ def read_folder(name: str) -> FolderFacts:
     told = parse_title(_ID.sub("", name))
     bare = not (told.seasons or told.source or told.resolution or told.group)
     title = _ID.sub("", name).strip() if told.episodes and bare and len(told.episodes) == 1 else told.title
+    title = _TELEVISION.sub("", title) or title if title else None
     episodes = () if bare else told.episodes
     return FolderFacts(
         name,

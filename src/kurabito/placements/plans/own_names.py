@@ -32,6 +32,21 @@ _NAMELESS: Final = re.compile(r"0\d{4,}|\d{5,}|VIDEO_TS|movie|film|video|videopl
 _RECORDED_AT: Final = re.compile(
     r"(?:19|20)\d{6}(?:\d{4,10}[ _-]+|[ _-]\d{4}(?:\d\d)?[ _-]+)|(?:19|20)\d\d年\d{1,2}月\d{1,2}日(?:\d\d?時\d\d分(?:\d\d秒)?)?[ _-]+"
 )
+# Recorders write the number as the guide of the station does, and the name of the episode behind it: `蔵人(3)「約束」`,
+# `蔵人 第1杯「約束」`, where each show has a counter of its own. What counts seasons, discs or trailers is no such counter.
+_GUIDE_NUMBER: Final = re.compile(
+    r"(?<=[\u3041-\u30ff\u4e00-\u9fff!?\uff01\uff1f」』])[ \u3000]?[(\uff08](\d{1,4})[)\uff09](?=[ \u3000]?(?:[「『▽]|[\u3041-\u30ff])|\[[字解多二デ新終再])"
+)
+_GUIDE_COUNTER: Final = re.compile(
+    r"第(\d{1,4}|[一二三四五六七八九十百]{1,4})(?![季期部巻卷章弾作版]|クール|シーズン|シリーズ|ステージ|パート)[\u4e00-\u9fff\u30a1-\u30fc]{1,6}(?=[ \u3000]?[「『])"
+)
+# What the station calls the hour: `アニメ 蔵人 第1話`, `大河ドラマ「蔵人」(1)`.
+_HOUR: Final = re.compile(
+    r"(?:(?:TV|テレビ)?アニメ(?:イズム|ギルド)?|(?:大河|連続|土曜|日曜|月曜|火曜|水曜|木曜|金曜|夜|プレミアム)?ドラマ(?:W|\d{1,2})?|連続テレビ小説|日曜劇場|ノイタミナ)"
+    r"(?:[ \u3000]*「([^「」]{1,100})」(?=[ \u3000]*[(\uff08#第])|[ \u3000]+(?=\S{2}))"
+)
+_LEADING_SIGN: Final = re.compile(r"(?:\[[字解多二デ新終再]\]|[\U0001f210-\U0001f23b])+")
+_BARE_YEAR: Final = re.compile(r" ((?:19|20)\d\d)$")
 _LEADING_GROUP: Final = re.compile(r"^\s*\[[^\]]*\]")
 _NEAR: Final = 6
 _MOST_SPECIALS: Final = 100
@@ -41,11 +56,29 @@ def read_own_name(path: SplitPath) -> ReleaseTitle:
     """What the name says. Nothing, where it is scrambled or no person gave it."""
     if _SCRAMBLED.fullmatch(path.stem) or _NAMELESS.fullmatch(path.stem) or is_numbered_by_machine(path):
         return ReleaseTitle()
-    told = parse_title(_SITE.sub("", path.name[end_of_time(path.stem) :]))
+    told = parse_title(_as_titled(_SITE.sub("", path.name[end_of_time(path.stem) :])))
     if counted := _ISSUE.fullmatch(path.stem):
         # The word counts seasons of anime, and the shows of a variety programme.
         return replace(told, season=None, seasons=(), episodes=(int(counted[1]),))
-    return _with_season_of_television(_without_far_number(told, path.stem), path.stem)
+    return _with_season_of_television(_without_far_number(_with_dotted_year(told, path.stem), path.stem), path.stem)
+
+
+def _as_titled(name: str) -> str:
+    """The name of a recording as a release would be called."""
+    if name.isascii():
+        return name
+    sign = _LEADING_SIGN.match(name)
+    hour = _HOUR.match(name, sign.end() if sign else 0)
+    shown = f"{hour[1] or ''}{name[hour.end() :]}" if hour else name
+    return _GUIDE_NUMBER.sub(r" 第\1話", _GUIDE_COUNTER.sub(r"第\1話", shown), count=1)
+
+
+def _with_dotted_year(told: ReleaseTitle, stem: str) -> ReleaseTitle:
+    """`[site] Koji.2023.EP01`: where dots stand between the words, a year is none of the title."""
+    found = _BARE_YEAR.search(told.title or "") if told.year is None and told.episodes else None
+    if found is None or f".{found[1]}." not in stem:
+        return told
+    return replace(told, title=str(told.title)[: found.start()], year=int(found[1]))
 
 
 def is_numbered_by_machine(path: SplitPath) -> bool:

@@ -23,8 +23,8 @@ from kurabito.placements.plans.others import OtherFiles, find_discs, plain, plan
 from kurabito.placements.plans.paths import SplitPath
 from kurabito.placements.plans.reading import VideoReading, read_video
 from kurabito.placements.plans.reasons import PlanReason
-from kurabito.placements.plans.runs import read_together, shown_titles
-from kurabito.placements.plans.siblings import read_beside
+from kurabito.placements.plans.runs import read_together
+from kurabito.placements.plans.siblings import read_beside, shown_titles
 from kurabito.placements.plans.tracks import TrackFinder
 from kurabito.placements.plans.works import place_videos
 from kurabito.titles import fold_title

@@ -15,7 +15,7 @@ from kurabito.titles import Episode, ReleaseKind, ReleaseTitle, TitleDoubt
 
 # Everything before the number is missing, so that the name behind it is the episode's.
 _NUMBER_FIRST: Final = re.compile(
-    r"\s*(?:\[[^\]]*\]\s*)?(?:S\d{1,2}[ ._-]*)?(?:E|EP|Ep\.?|Episode|Folge|第|#)?[ ._-]*(\d{1,4})(?:\.\d)?(?:v\d)?(?![A-Za-z\d])",
+    r"\s*(?:\[[^\]]*\]\s*)?(?:S\d{1,2}[ ._-]*|\d{1,2}x(?=\d\d))?(?:E|EP|Ep\.?|Episode|Folge|第|#)?[ ._-]*(\d{1,4})(?:\.\d)?(?:v\d)?(?![A-Za-z\d])",
     re.I,
 )
 _ONLY_NUMBER: Final = re.compile(r"(?:[\[(#]?)(\d{1,4}(?:\.\d)?)(?:v(\d))?(?:[\])])?")
@@ -42,7 +42,7 @@ _EPISODE_ENDING: Final = re.compile(
 )
 _WORDS_FOR: Final = {"sps": "SP", "sp": "SP", "specials": "Special", "special": "Special", "oav": "OVA"}
 _FILM_NUMBER: Final = re.compile(
-    r"(?:The[ ._])?Movies?[ ._#-]{0,3}(\d{1,2})(?!\d)|劇場版[ ]?(\d{1,2})(?!\d)|M(\d{2})(?=\])", re.I
+    r"(?:The[ ._])?Movies?[ ._#-]{0,3}(\d{1,2})(?!\d)|(?:劇場版|剧场版)[ ]?(\d{1,2})(?!\d)|M(\d{2})(?=\])", re.I
 )
 _PART: Final = re.compile(r"[ ._\-\[(](?:cd|disc|disk|part|pt)[ ._-]?([1-9])(?:[\])]|$|(?=[ ._-]))", re.I)
 _DASHED_NUMBER: Final = re.compile(r"\s-\s\d{2,4}(?:v\d)?(?:\s|$)")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -16,7 +16,10 @@ from kurabito.titles import fold_title, parse_title
 
 _CHECKSUM: Final = re.compile(r"[\[( ][0-9A-Fa-f]{8}[\])]?")
 # The last episode may say that it is the last.
-_ENDS: Final = re.compile(r"[ _.-]+[\[(]?(?:END|FIN|Final|完|終)[\])]?(?=[ _.\[(-]|$)", re.I)
+_ENDS: Final = re.compile(
+    r"[ _.-]+[\[(]?(?:END|FIN|Final|完|終)[\])]?(?=[ _.\[(-]|$)|[ _.]*\W?(?:大结局|大結局|最終回)\W?",
+    re.I,
+)
 _DIGITS: Final = re.compile(r"\d+")
 _COUNTED: Final = re.compile(r"[ ._-]+(?:Part|Pt|Chapter|Episode|Ep|E|No|Vol)[ ._#-]*$", re.I)
 # The number before the name of an episode: `1. Rice`, `2 - Water`, `3 Yeast`.
@@ -34,6 +37,8 @@ _SECTION: Final = re.compile(r"\d{1,3}[ ._-]+[^\W\d]")
 _LONGEST_SEASON: Final = 40
 _FEWEST: Final = 3
 """Two names that differ in a number may be two works."""
+_FEWEST_OF_YEAR: Final = 4
+"""Films of one story have been shown in one year, but not so many."""
 
 
 def read_together(readings: Sequence[VideoReading]) -> list[VideoReading]:
@@ -45,7 +50,9 @@ def read_together(readings: Sequence[VideoReading]) -> list[VideoReading]:
     for places in by_folder.values():
         if len(places) >= _FEWEST:
             alike = _by_year([found[place] for place in places])
-            together = _in_hundreds(_collected(_counted(_led(_in_pairs(_in_parts(_in_hundred_of_folder(alike)))))))
+            together = _in_hundreds(
+                _not_of_years(_collected(_counted(_led(_in_pairs(_in_parts(_in_hundred_of_folder(alike)))))))
+            )
             for place, reading in zip(places, together, strict=True):
                 found[place] = reading
     return _in_sections(found)
@@ -100,17 +107,19 @@ def _led(readings: list[VideoReading]) -> list[VideoReading]:
 
 
 def _in_parts(readings: list[VideoReading]) -> list[VideoReading]:
-    """`Koji Part I`, `Koji Part II` without years: the parts of a mini-series. With years they are films."""
+    """`Koji Part I`, `Koji Part II` without years, or many of one year: the parts of a mini-series. With years they are films."""
     by_name: dict[str, list[int]] = defaultdict(list)
     numbers: dict[int, int] = {}
     for place, reading in enumerate(readings):
-        found = _WORDED_PART.match(reading.path.stem) if reading.kind is None and reading.own_year is None else None
+        found = _WORDED_PART.match(reading.path.stem) if reading.kind is None else None
         if found and (number := _numeral(found[2])):
             by_name[found[1]].append(place)
             numbers[place] = number
     found_readings = list(readings)
     for name, places in by_name.items():
-        if len(places) >= _FEWEST and len({numbers[place] for place in places}) == len(places):
+        years = {readings[place].own_year for place in places}
+        fewest = _FEWEST if years == {None} else _FEWEST_OF_YEAR
+        if len(years) == 1 and len(places) >= fewest and len({numbers[place] for place in places}) == len(places):
             title = parse_title(name).title
             for place in places:
                 found_readings[place] = replace(
@@ -229,6 +238,15 @@ def _collected(readings: list[VideoReading]) -> list[VideoReading]:
     ]
 
 
+def _not_of_years(readings: list[VideoReading]) -> list[VideoReading]:
+    """`Koji - 01 - Rice (1962)`, `Koji - 02 - Water (1965)`: one a year. Films in their order, or not: a person says it."""
+    years = {reading.own_year for reading in readings}
+    is_named = all(reading.own_title and reading.season is None and reading.episodes for reading in readings)
+    if None in years or len(years) < len(readings) or not is_named:
+        return readings
+    return [replace(reading, kind=None, episodes=(), dated=True) for reading in readings]
+
+
 def _by_year(readings: list[VideoReading]) -> list[VideoReading]:
     """`1984 - Koji`, `1986 - Sake`: films by their years. One name alone may be a title, as `2001 - A Space Odyssey` is."""
     found = [_YEAR_FIRST.fullmatch(reading.title or "") for reading in readings]
@@ -274,19 +292,3 @@ def _with_number(reading: VideoReading, numbers: Sequence[str], column: int) -> 
         own_title=before is not None,
         counted=True,
     )
-
-
-def shown_titles(readings: Iterable[VideoReading]) -> dict[str, str]:
-    """How each title is written most often, by its letters and digits alone; as its folder writes it, where no file has capitals."""
-    written: dict[str, Counter[str]] = defaultdict(Counter)
-    above: dict[str, str] = {}
-    for reading in readings:
-        if reading.title:
-            written[fold_title(reading.title)][reading.title] += 1
-            above |= {fold_title(title): title for title in map(_title_of, reading.path.folders) if title}
-    shown = {folded: counts.most_common(1)[0][0] for folded, counts in written.items()}
-    return {folded: above.get(folded, title) if title.islower() else title for folded, title in shown.items()}
-
-
-def _title_of(folder: str) -> str | None:
-    return read_folder(folder).title

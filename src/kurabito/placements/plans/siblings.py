@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from kurabito.placements.plans.folders import FolderKind, folder_kind
+from kurabito.placements.plans.folders import FolderKind, folder_kind, read_folder
 from kurabito.placements.plans.model import WorkKind
 from kurabito.placements.plans.reading import SeasonFrom, VideoReading
 from kurabito.titles import fold_title
@@ -168,3 +168,19 @@ def names_twice(name: str, show: str) -> bool:
     """`酒蔵koji`: the show's name in two scripts, of which its episodes were read by the Latin one."""
     before = name.removesuffix(show)
     return show.isascii() and bool(before) and before != name and not any(char.isascii() for char in before)
+
+
+def shown_titles(readings: Iterable[VideoReading]) -> dict[str, str]:
+    """How each title is written most often, by its letters and digits alone; as its folder writes it, where no file has capitals."""
+    written: dict[str, Counter[str]] = defaultdict(Counter)
+    above: dict[str, str] = {}
+    for reading in readings:
+        if reading.title:
+            written[fold_title(reading.title)][reading.title] += 1
+            above |= {fold_title(title): title for title in map(_title_of, reading.path.folders) if title}
+    shown = {folded: counts.most_common(1)[0][0] for folded, counts in written.items()}
+    return {folded: above.get(folded, title) if title.islower() else title for folded, title in shown.items()}
+
+
+def _title_of(folder: str) -> str | None:
+    return read_folder(folder).title

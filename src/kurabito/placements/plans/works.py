@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from kurabito.placements.plans.folders import read_folder
+from kurabito.placements.plans.folders import FolderKind, folder_kind, read_folder
 from kurabito.placements.plans.model import PlanContext, ShowContext, Work, WorkKind, because
 from kurabito.placements.plans.reading import VideoReading
 from kurabito.placements.plans.reasons import PlanReason
@@ -17,6 +17,13 @@ from kurabito.placements.plans.seasons import WorkReading, episode_work, place_b
 from kurabito.titles import fold_title, parse_title
 
 _SAYS_MOVIE: Final = re.compile(r"(?<![A-Za-z])Movies? ?\d", re.I)
+_DISC: Final = re.compile(r"(?<![A-Za-z])(?:cd|disc|disk)[ ._-]?\d", re.I)
+# Such a folder has many works.
+_OF_FILMS: Final = re.compile(r"movies?|films?|cinema|kino|collection|电影|電影|映画|영화|剧场版|劇場版|合集", re.I)
+_VOLUME: Final = re.compile(r"(?:dis[ck]|vol|volume|dvd|bd|cd|box|part)[ ._-]?\d", re.I)
+_MANY: Final = 3
+_DWARFED: Final = 20
+"""No film is so much smaller than what lies beside it."""
 MOST_EPISODES: Final = 6
 """One file with more of them is a whole season in one, or a range that is none."""
 
@@ -106,6 +113,10 @@ class _Unnumbered:
         self._titles = Counter(_folded(reading) for reading in readings)
         self._told = {_folded(reading) for reading in readings if reading.kind is not None}
         self._numbered = {_folded(reading) for reading in readings if reading.kind is WorkKind.EPISODE} - {""}
+        loose = [reading for reading in readings if reading.kind is None]
+        self._begun = Counter(_beginning(reading) for reading in loose)
+        self._loose = Counter(reading.path.folders for reading in loose if reading.own_year is None)
+        self._largest = max((reading.path.size for reading in readings), default=0)
 
     def resolve(self, reading: VideoReading) -> VideoReading | WorkReading:
         """The reading with a kind, or a question."""
@@ -161,12 +172,26 @@ class _Unnumbered:
             return False
         if self._titles[own] > 1:
             # Several files of one film: which one is for a person to say, but a film it is.
-            return reading.part is not None or (own not in self._told and reading.year is not None)
+            parts = reading.part is not None and (self._titles[own] == 2 or bool(_DISC.search(reading.path.stem)))
+            return parts or (reading.part is None and own not in self._told and reading.year is not None)
+        if self._is_one_of_many(reading):
+            return False
         if (reading.own_year is not None and reading.own_title) or self._has_own_folder(reading, own):
             return True
         if self._is_part_of_folder(reading, own):
             return False
         return not any(own.startswith(title) or title.startswith(own) for title in self._numbered)
+
+    def _is_one_of_many(self, reading: VideoReading) -> bool:
+        """Whether others beside it are called alike, or lie with it in the folder of a show: episodes that only have names."""
+        if reading.own_year is None and self._largest > _DWARFED * reading.path.size > 0:
+            return True
+        if reading.own_title and _beginning(reading)[1] and self._begun[_beginning(reading)] >= _MANY:
+            return True
+        folder = reading.path.folders[-1] if reading.path.folders else ""
+        is_sorted = folder_kind(folder) is not FolderKind.NAMED and _VOLUME.match(folder) is None
+        is_shelf = not folder or is_sorted or _OF_FILMS.search(folder) is not None
+        return reading.own_year is None and not is_shelf and self._loose[reading.path.folders] >= _MANY
 
     def _is_part_of_folder(self, reading: VideoReading, own: str) -> bool:
         """Whether the folder is one work, by its year, and has other videos beside this one: a day of a race, a pilot."""
@@ -180,6 +205,12 @@ class _Unnumbered:
         folders = reading.path.folders
         alone = bool(folders) and self._in_folder[folders] == 1
         return alone and fold_title(read_folder(folders[-1]).title or "") == own
+
+
+def _beginning(reading: VideoReading) -> tuple[tuple[str, ...], str, int | None]:
+    """Its folder, what its title begins with, and its year: `Koji` of `Koji - Rice`."""
+    begun, dash, _ = (reading.title or "").partition(" - ")
+    return reading.path.folders, fold_title(begun) if dash else "", reading.own_year
 
 
 def _folded(reading: VideoReading) -> str:
