@@ -25,8 +25,8 @@ from kurabito.web.downloads.connections import ConnectionDesk, ConnectionForm
 from kurabito.web.forms import CHECKED, Form, Problem, fields_of
 from kurabito.web.library.library_form import LibraryForm
 from kurabito.web.pages import Pages
-from kurabito.web.settings.keeper import keeper_only
 from kurabito.web.settings.folder_choice import folders_in
+from kurabito.web.settings.keeper import keeper_only
 from kurabito.web.settings.security import PasswordForm, SecurityDesk, SecurityParts
 from kurabito.web.settings.settings import SettingsParts, leaving
 from kurabito.web.system.login import give_session
