@@ -71,7 +71,7 @@ def router(live: Live, *, keep_alive: float = KEEP_ALIVE, patience: float = PATI
 
 
 async def _always() -> bool:
-    """Nobody stands at the door."""
+    """There is no gate."""
     return True
 
 

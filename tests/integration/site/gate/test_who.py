@@ -193,11 +193,8 @@ async def test_wrong_keys_in_a_row_have_to_wait_longer_each_time(house: House) -
 
 @pytest.mark.parametrize("by", ["key", "session"])
 async def test_a_stream_ends_with_the_key_or_session_that_opened_it(house: House, by: str) -> None:
-    if by == "key":
-        made = await house.keys.create("a program", ["read"])
-        headers = {"X_Api_Key": made.secret}
-    else:
-        headers = {"Cookie": await house.cookie()}
+    made, token = await house.keys.create("a program", ["read"]), await house.sessions.open()
+    headers = {"X_Api_Key": made.secret} if by == "key" else {"Cookie": f"{SESSION_COOKIE}={token}"}
     async with house.browser(**headers) as browser, browser.stream("GET", "/api/v1/streams") as answer:
         assert answer.status_code == 200
         pieces = answer.aiter_lines()
@@ -208,7 +205,7 @@ async def test_a_stream_ends_with_the_key_or_session_that_opened_it(house: House
         if by == "key":
             await house.keys.revoke(made.key.id)
         else:
-            await house.sessions.close(headers["Cookie"].partition("=")[2])
+            await house.sessions.close(token)
         async with asyncio.timeout(PATIENCE):
             async for _ in pieces:
                 pass
