@@ -7,13 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kurabito.clock import ManualClock
-from kurabito.maintenance.disk_space import DiskReport, DiskSpace
+from kurabito.maintenance.disk_space import DiskReport, DiskSpace, disks
 
 
 async def test_folders_of_one_disk_are_one_and_one_that_is_not_there_is_left_out(tmp_path: Path) -> None:
     (found,) = await _look_until_known(DiskReport(), [tmp_path, tmp_path.parent, tmp_path / "gone"])
     assert found.folder == tmp_path
     assert 0 < found.free <= found.total
+
+
+def test_a_file_system_without_a_size_is_not_full(tmp_path: Path) -> None:
+    assert [one.folder for one in disks([Path("/proc"), tmp_path])] == [tmp_path]
 
 
 async def test_readers_at_the_same_time_are_all_answered(tmp_path: Path) -> None:

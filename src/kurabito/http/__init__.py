@@ -17,6 +17,7 @@ and names that only a local network knows (nas, nas.local). What a public name l
 to the proxy. Local hosts that are trusted are reached without it.
 
 limits.py    how much time and space one request may take
+proxies.py   what the address of a proxy may be
 redaction.py a URL as it may stand in a log or a message
 replies.py   what comes back
 sending.py   from a request to its reply: through the guard, in turn, along redirects, and again when that is worth it

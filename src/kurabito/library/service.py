@@ -29,6 +29,7 @@ SHORTEST_INTERVAL: Final = timedelta(minutes=1)
 LONGEST_INTERVAL: Final = timedelta(days=366)
 _MOST_PATTERNS: Final = 200
 # Bytes that are no text are stored as characters of this range, so a text that has them is not what it looks like.
+_NO_DISK: Final = (Path("/proc"), Path("/sys"))
 _NOT_TEXT: Final = re.compile("[\udc80-\udcff\uef80-\uefff\x00]")
 
 
@@ -144,6 +145,10 @@ class LibraryService:
             ) from None
         if not is_folder:
             raise InvalidInput("path", f"{path} is not a folder", refused(InputReason.PATH_NO_FOLDER, path=path))
+        if any(folder.is_relative_to(place) for place in _NO_DISK):
+            reason = "the system shows itself there, and no files are stored"
+            refusal = refused(InputReason.PATH_UNUSABLE, path=path, text=reason)
+            raise InvalidInput("path", f"{path} cannot be used: {reason}", refusal)
         if TRASH_FOLDER in folder.parts:
             problem = f"{path} is a trash, or lies in one; move what you want to keep out of it, or restore it"
             raise InvalidInput("path", problem, refused(InputReason.PATH_IN_TRASH, path=path))

@@ -3,7 +3,7 @@
 backups.py    copies of a SQLite database, and the way back
 disk_space.py whether a disk has room for what is written to it
 integrity.py  is the database whole?
-kept_access.py who may come in after a restore: nobody who was shut out since the copy
+kept_access.py who may come in after a restore: what was shut since the copy stays shut
 notices.py    what needs a person, and what of it its keeper hid until it changes
 retention.py  retention: deletes what has expired, as a task like any other
 wal.py        checkpoints of SQLite's log: who may ask for one, how often, and what became of it

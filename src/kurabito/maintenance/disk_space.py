@@ -47,8 +47,9 @@ def disks(folders: Iterable[Path]) -> list[DiskSpace]:
     for folder in folders:
         try:
             device = folder.stat().st_dev
-            if device not in found:
-                found[device] = disk_space(folder)
+            if device not in found and (room := disk_space(folder)).total:
+                # A file system that has no size is not full.
+                found[device] = room
         except OSError:
             continue
     return list(found.values())

@@ -1,4 +1,4 @@
-"""Who may come in after a restore: nobody whom the database that is replaced had already shut out.
+"""Who may come in after a restore: those whom the database that is replaced lets in, and those it does not know.
 
 A copy is of an earlier moment. As it stands it would open sessions that have ended since, links that were used, keys and
 addresses that were revoked, and the password that was changed, perhaps because it had leaked.

@@ -9,6 +9,7 @@ The web server in front must leave two things to us: it is given no root path, a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Final
 from urllib.parse import quote
 
@@ -40,7 +41,8 @@ _LONGEST_PATH: Final = 200
 
 
 class Gate:
-    """Wraps the whole site. Behind it, `request.state` has `principal` and `client`, the caller's address.
+    """Wraps the whole site. Behind it, `request.state` has `principal`, `client`, the caller's address, and `may_still`,
+    which says whether the caller would be let in now.
 
     `principal` is None for an anonymous caller, who reaches only public routes. `bodies` has what deviates from the
     usual limit, by the beginning of the path. Below a base path the site sees the same requests whether a proxy took that
@@ -151,10 +153,26 @@ class Gate:
             self._key_limit.failed(guesser)
         return principal
 
+    async def _may_still(self, scope: Scope, path: str) -> bool:
+        """Whether the caller would be let in now: a key is revoked and a session ends while a stream goes on."""
+        headers = Headers(scope=scope)
+        secret, token = headers.get("x-api-key"), _session_token(headers.get("cookie", ""))
+        if secret is not None:
+            principal = await self._keys.holder(_text(secret))
+        else:
+            principal = None if token is None else await self._sessions.holder(token)
+        right = needed(scope["method"], path)
+        return right is None or (principal is not None and principal.may(right))
+
     def _seen(self, scope: Scope, client: Client, path: str, principal: Principal | None) -> Scope:
         """The request as the client made it, whatever proxies did to it on the way."""
         headers = [header for header in scope["headers"] if header[0] != b"host"]
-        state = {**scope.get("state", {}), "principal": principal, "client": client.address}
+        state = {
+            **scope.get("state", {}),
+            "principal": principal,
+            "client": client.address,
+            "may_still": partial(self._may_still, scope, path),
+        }
         return {
             **scope,
             "scheme": client.scheme,

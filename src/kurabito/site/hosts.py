@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Iterable
 from typing import Final
 
 from kurabito.site.errors import UnknownHost
 
+# Whatever else stands in it would get into the addresses that we write.
+_WITH_PORT: Final = re.compile(r"(?:\[([^\[\]]*)\]|([^:\[\]/@]*))(?::[0-9]{0,5})?")
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -32,11 +35,9 @@ class Hosts:
 
 
 def _name(host: str) -> str:
-    """The name or address in `name:port`, `[::1]:port` or either without a port."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    name, colon, rest = host.partition(":")
-    return (host if colon and ":" in rest else name).lower()
+    """The name or address in `name:port`, `[::1]:port` or either without a port; a whole text that is none of these."""
+    found = _WITH_PORT.fullmatch(host)
+    return (host if found is None else found[1] or found[2] or "").lower()
 
 
 def _is_address(name: str) -> bool:

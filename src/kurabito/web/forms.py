@@ -134,7 +134,7 @@ def uploaded(content_type: str, body: bytes) -> bytes:
     """The file of a form that has one; raises InvalidInput where there is none.
 
     A browser sends its parts one after the other and as they are. A parser of mail takes them for mail: parts within
-    parts, transfer encodings, and minutes of work where somebody made the form for that.
+    parts, transfer encodings, and minutes of work where a form was made for that.
     """
     boundary = _BOUNDARY.search(content_type)
     if boundary is not None:

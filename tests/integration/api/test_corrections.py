@@ -107,3 +107,14 @@ async def test_what_was_read_again_says_why_and_what_moved(site: Site) -> None:
     (moved,) = (await ask(site, "GET", f"/relinks/{run['id']}/links"))["items"]
     assert (moved["from_number"], moved["to_number"], moved["is_waiting"]) == (2.0, 1.0, False)
     await ask(site, "GET", "/relinks/4711/links", 404)
+
+
+async def test_an_episode_has_a_kind_that_episodes_have(site: Site) -> None:
+    await bring(site)
+    place = {"series_id": 1, "episode": 3, "kind": "unknown"}
+    for preview in (True, False):
+        refused = await ask(site, "PATCH", "/links/1", 422, **place, preview=preview)
+        assert refused["error"]["message"].startswith("kind: must be one of tv, movie")
+    wanted = {"path": "/srv/a.mkv", "series_id": 1, "episodes": [1], "kind": "unknown"}
+    answer = await site.http.post("/api/v1/imports", json=wanted)
+    assert (answer.status_code, answer.json()["error"]["message"][:25]) == (422, "kind: must be one of tv, ")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from tests.integration.api.conftest import Site
 from tests.support.destinations import taking_messages
 
+from kurabito.runtime.sql.queue import SqlQueue
+
 PATH = "/api/v1/notifications"
 TITLE = "Kurabito\N{FULLWIDTH COLON}テスト"
 
@@ -65,6 +67,7 @@ async def test_what_cannot_be_used_is_refused_by_its_field(site: Site) -> None:
 async def test_an_address_that_an_earlier_version_took_keeps_nobody_from_the_others(site: Site) -> None:
     made = await site.http.post(PATH, json={"kind": "apprise", "name": "A", "url": "ntfy://topic"})
     broken = {"id": made.json()["id"], "url": "ntfy://[topic"}
+    assert isinstance(site.queue, SqlQueue)
     await site.queue.database.write(
         lambda conn: conn.run("UPDATE notification_destinations SET url = :url WHERE id = :id", broken)
     )

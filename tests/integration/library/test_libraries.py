@@ -69,6 +69,9 @@ async def test_only_the_keeper_changes_when_a_library_was_updated(
         ("{here}/films/.kurabito-trash/5f", "is a trash, or lies in one"),
         ("{here}/fi\x00lms", "must be text"),
         ("{here}/fi\uef80lms", "must be text"),
+        ("/proc", "the system shows itself there"),
+        ("/proc/self", "the system shows itself there"),
+        ("/sys/kernel", "the system shows itself there"),
     ],
 )
 async def test_a_folder_that_cannot_be_a_library_is_refused_by_name(

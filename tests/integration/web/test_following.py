@@ -360,3 +360,8 @@ async def test_what_was_read_again_is_listed_with_its_cause(site: Site) -> None:
     assert "A new version reads titles differently 0 releases moved" in await site.read("/questions")
     assert "No release moved." in await site.read("/questions/relinks/1")
     assert (await site.get("/questions/relinks/4711")).status_code == 404
+
+
+@pytest.mark.parametrize("year", ["9" * 5_000, "2²", "-1", "1e3", "2026 "])
+async def test_a_year_that_is_none_filters_nothing(site: Site, year: str) -> None:
+    assert (await site.get("/series", year=year)).status_code == 200

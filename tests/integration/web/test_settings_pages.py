@@ -190,7 +190,12 @@ async def test_a_page_that_was_opened_earlier_takes_back_no_change_of_another(
     sent = {name: unescape(value) for name, value in re.findall(r'name="(before\.\w+)" value="([^"]*)"', page)}
     assert sent["before.trash_days"] == "30"
     await plain.client.patch("/api/v1/settings", json={"values": {"trash_days": 60}})
-    fields_sent = {"shown": ["trash_days", "thumbnail_images"], "trash_days": "30", "thumbnail_images": "5", **sent}
+    fields_sent: dict[str, str | list[str]] = {
+        "shown": ["trash_days", "thumbnail_images"],
+        "trash_days": "30",
+        "thumbnail_images": "5",
+        **sent,
+    }
     refused = await plain.post("/settings/libraries", **{**fields_sent, "thumbnail_images": "many"})
     assert (refused.status_code, 'name="before.trash_days" value="30"' in refused.text) == (422, True)
     await plain.post("/settings/libraries", **fields_sent)

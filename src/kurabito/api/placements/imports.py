@@ -10,14 +10,21 @@ from kurabito.api.bodies import StrictBody
 from kurabito.api.following.catalog import GivenId
 from kurabito.api.reasons import WhyAnswer
 from kurabito.placements.adoption.reading import HadEpisode
-from kurabito.placements.imports.model import ImportedFile, ImportOrder, ImportPlace, ImportPlan
+from kurabito.placements.imports.model import (
+    LAST_EPISODE,
+    MOST_EPISODES,
+    ImportedFile,
+    ImportOrder,
+    ImportPlace,
+    ImportPlan,
+)
 from kurabito.placements.imports.service import Imports
 from kurabito.placements.plans.model import FileAction
 from kurabito.site.errors import WITH_BODY, documented
 from kurabito.site.routing import Router
 from kurabito.titles import ReleaseKind
 
-EpisodeNumber = Annotated[float, Field(ge=0, le=100_000)]
+EpisodeNumber = Annotated[float, Field(ge=0, le=LAST_EPISODE)]
 
 
 class ImportBody(StrictBody):
@@ -27,7 +34,7 @@ class ImportBody(StrictBody):
         description="a file or folder of a library or of the folder for downloads, whole, as the core sees it"
     )
     series_id: GivenId
-    episodes: Annotated[list[EpisodeNumber], Field(max_length=6)] = Field(
+    episodes: Annotated[list[EpisodeNumber], Field(max_length=MOST_EPISODES)] = Field(
         default_factory=list, description="what a single file is, whatever its name says; empty: the names say it"
     )
     kind: Annotated[ReleaseKind, Field(strict=False)] = Field(ReleaseKind.TV, description="the kind of those episodes")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Final
 
 from fastapi import Header
@@ -69,8 +70,13 @@ def router(live: Live, *, keep_alive: float = KEEP_ALIVE, patience: float = PATI
     return routes
 
 
+async def _always() -> bool:
+    """There is no gate."""
+    return True
+
+
 class EventStreamResponse(Response):
-    """An answer that goes on until the client leaves, falls too far behind, or the server stops."""
+    """An answer that goes on until the client leaves, falls too far behind or may not come in any more, or the server stops."""
 
     media_type = _MEDIA_TYPE
 
@@ -85,8 +91,9 @@ class EventStreamResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        may_still = scope.get("state", {}).get("may_still", _always)
         with self._live.listen(self._after) as listener:
-            telling = asyncio.create_task(self._tell(listener, send))
+            telling = asyncio.create_task(self._tell(listener, send, may_still))
             try:
                 async with watched(receive, telling.cancel):
                     await asyncio.wait({telling})
@@ -96,8 +103,10 @@ class EventStreamResponse(Response):
         if not telling.cancelled() and (problem := telling.exception()) is not None:
             raise problem
 
-    async def _tell(self, listener: LiveListener, send: Send) -> None:
+    async def _tell(self, listener: LiveListener, send: Send, may_still: Callable[[], Awaitable[bool]]) -> None:
         piece = _GREETING + (self._reset() if listener.missed else b"")
+        now = asyncio.get_running_loop().time
+        looked_at = now()
         try:
             while True:
                 async with asyncio.timeout(self._patience):
@@ -105,6 +114,10 @@ class EventStreamResponse(Response):
                 batch = await listener.hear(self._keep_alive)
                 if batch is None:
                     break
+                if now() - looked_at >= self._keep_alive:
+                    looked_at = now()
+                    if not await may_still():
+                        break
                 piece = b"".join(each.frame for each in batch) or _STILL_HERE
         except TimeoutError:
             # It reads too slowly to take even the end of the stream: the server cuts the connection.

@@ -60,8 +60,8 @@ class SettingTrials:
         """Ask this address, with the key that is set if it was given for that host."""
         now = self._current()
         stored, url = now.tmdb_key, typed or now.tmdb_url
-        if (problem := _no_address(url, web_url)) is not None:
-            return problem
+        if (refusal := _no_address(url, web_url)) is not None:
+            return refusal
         is_its_own = stored is not None and place_of(url) == place_of(now.tmdb_url)
         return await self._tmdb(stored.get_secret_value(), url) if stored and is_its_own else await self._address(url)
 
@@ -73,8 +73,8 @@ class SettingTrials:
         proxy = now.proxy if is_stored else typed
         if not proxy:
             return _nothing()
-        if (problem := _no_address(proxy, proxy_url)) is not None:
-            return problem
+        if (refusal := _no_address(proxy, proxy_url)) is not None:
+            return refusal
         return await self._address(now.bgm_url, "/calendar", self._outbound.through(proxy))
 
     async def download_root(self, typed: str) -> SettingVerdict:
@@ -99,8 +99,8 @@ class SettingTrials:
         return _answered(url)
 
     async def _address(self, url: str, path: str = "", way: Outbound | None = None) -> SettingVerdict:
-        if (problem := _no_address(url, web_url)) is not None:
-            return problem
+        if (refusal := _no_address(url, web_url)) is not None:
+            return refusal
         host = urlsplit(url).hostname or ""
         try:
             await (way or self._outbound).get(url.rstrip("/") + path, trusted=[host], limits=_ONCE)

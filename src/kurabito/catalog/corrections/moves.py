@@ -19,6 +19,8 @@ from kurabito.catalog.identity.reading import Reading
 from kurabito.catalog.states import HeldReason, SeriesState
 from kurabito.db import Connection, Queries
 from kurabito.db.rows import ColumnList
+from kurabito.errors import InvalidInput
+from kurabito.reasons import InputReason, refused
 from kurabito.titles import ReleaseKind
 
 _LINK: Final = ColumnList(
@@ -33,6 +35,16 @@ class EpisodePlace:
 
     kind: ReleaseKind
     number: float
+
+    def __post_init__(self) -> None:
+        check_episode_kind(self.kind)
+
+
+def check_episode_kind(kind: ReleaseKind) -> None:
+    """Raises InvalidInput for what is the kind of a title that could not be read, and of no episode."""
+    if kind is ReleaseKind.UNKNOWN:
+        known = ", ".join(one for one in ReleaseKind if one is not kind)
+        raise InvalidInput("kind", f"must be one of {known}", refused(InputReason.CHOICE))
 
 
 def find_links(conn: Connection, link_ids: Iterable[int]) -> list[Any]:

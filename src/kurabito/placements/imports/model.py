@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
+from kurabito.catalog.corrections.moves import check_episode_kind
 from kurabito.catalog.states import SeriesKind
+from kurabito.errors import InvalidInput
 from kurabito.placements.adoption.reading import HadEpisode
 from kurabito.placements.adoption.reasons import AnyReason
 from kurabito.placements.filing.reasons import FilingReason
 from kurabito.placements.plans.model import FileAction
 from kurabito.reasons import Reason
 from kurabito.titles import ReleaseKind
+
+MOST_EPISODES: Final = 6
+LAST_EPISODE: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +31,12 @@ class ImportOrder:
     """Of a single video: what it is, whatever its name says. Empty: the names say it."""
     kind: ReleaseKind = ReleaseKind.TV
     """Of those episodes."""
+
+    def __post_init__(self) -> None:
+        check_episode_kind(self.kind)
+        # Written like this because no comparison is true of what is no number.
+        if len(self.episodes) > MOST_EPISODES or not all(0 <= number <= LAST_EPISODE for number in self.episodes):
+            raise InvalidInput("episodes", f"must be {MOST_EPISODES} numbers at most, from 0 to {LAST_EPISODE:,}")
 
     def kind_in(self, series: SeriesKind) -> ReleaseKind:
         """The kind of what was said, in a series of this kind: all of a film is the film."""

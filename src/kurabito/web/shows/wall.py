@@ -6,6 +6,7 @@ Several shows can be chosen on it and edited together: what is downloaded of the
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -34,7 +35,7 @@ from kurabito.web.tone import Tone
 _POSTERS: Final = 60
 _QUESTIONS: Final = 50
 _LONGEST_SEARCH: Final = 200
-_YEARS: Final = range(10_000)
+_YEAR: Final = re.compile("[0-9]{1,4}")
 _QUARTERS: Final = {str(number): number for number in range(1, 5)}
 _YES_OR_NO: Final = {"yes": True, "no": False}
 _EDITED: Final = "edited"
@@ -85,7 +86,7 @@ class WallFilter:
         is_old = asked.get("state") == SeriesState.FOLLOWED
         view = WallView.COLLECTION if is_old else one_of(WallView, "state", asked.get("state") or WallView.COLLECTION)
         kind, year, library = (asked.get(name) or None for name in ("kind", "year", "library"))
-        known_year = int(year) if year is not None and year.isdecimal() and int(year) in _YEARS else None
+        known_year = int(year) if year is not None and _YEAR.fullmatch(year) else None
         return cls(
             view,
             _YES_OR_NO.get("yes" if is_old else asked.get("followed", "")) if view is WallView.COLLECTION else None,

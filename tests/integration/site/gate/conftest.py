@@ -18,9 +18,12 @@ from fastapi.responses import HTMLResponse, PlainTextResponse
 from tests.support.waiting import PATIENCE
 
 from kurabito.access import SESSION_COOKIE, Keys, Sessions
+from kurabito.api import Live
 from kurabito.api.system import keys
+from kurabito.api.tasks.events import EventStreamResponse
 from kurabito.clock import ManualClock
 from kurabito.db import Database
+from kurabito.runtime.events import TaskEvent
 from kurabito.site import errors
 from kurabito.site.gate import Gate
 
@@ -84,6 +87,7 @@ class House:
     sessions: Sessions
     clock: ManualClock
     port: int = 0
+    live: Live = field(default_factory=lambda: Live(Silent()))
     reading: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the site begins to read a body."""
 
@@ -117,6 +121,13 @@ class House:
     async def cookie(self) -> str:
         """The Cookie header of somebody who just logged in."""
         return f"{SESSION_COOKIE}={await self.sessions.open()}"
+
+
+class Silent:
+    """A queue in which nothing happens."""
+
+    def events(self, *, after: str | None = None) -> AsyncIterator[TaskEvent]:
+        raise AssertionError(f"nothing reads on after {after}")
 
 
 Serving = Callable[..., AbstractAsyncContextManager[House]]
@@ -190,6 +201,10 @@ def _site(house: House) -> FastAPI:
     async def asking(request: Request) -> dict[str, str]:
         state = request.state
         return {"name": state.principal.name, "client": state.client, "url": str(request.url)}
+
+    @site.get("/api/v1/streams")
+    async def streams() -> EventStreamResponse:
+        return EventStreamResponse(house.live, None, keep_alive=0.02, patience=PATIENCE)
 
     @site.post("/api/v1/bodies")
     @site.post("/large/bodies")

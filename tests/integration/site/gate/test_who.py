@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.access import SESSION_COOKIE
 from kurabito.access.sessions import LIFETIME
@@ -187,3 +189,24 @@ async def test_wrong_keys_in_a_row_have_to_wait_longer_each_time(house: House) -
         assert (await browser.get("/api/v1/asking", headers={"X-Api-Key": "wrong"})).status_code == 429
         # A key that was made here cannot be guessed, so its owner does not wait for the mistakes of others.
         assert (await browser.get("/api/v1/asking", headers={"X-Api-Key": good})).status_code == 200
+
+
+@pytest.mark.parametrize("by", ["key", "session"])
+async def test_a_stream_ends_with_the_key_or_session_that_opened_it(house: House, by: str) -> None:
+    made, token = await house.keys.create("a program", ["read"]), await house.sessions.open()
+    headers = {"X_Api_Key": made.secret} if by == "key" else {"Cookie": f"{SESSION_COOKIE}={token}"}
+    async with house.browser(**headers) as browser, browser.stream("GET", "/api/v1/streams") as answer:
+        assert answer.status_code == 200
+        pieces = answer.aiter_lines()
+        # It goes on as long as its caller may come in.
+        for _ in range(5):
+            while await anext(pieces) != ": still here":
+                pass
+        if by == "key":
+            await house.keys.revoke(made.key.id)
+        else:
+            await house.sessions.close(token)
+        async with asyncio.timeout(PATIENCE):
+            async for _ in pieces:
+                pass
+        assert (await browser.get("/api/v1/asking")).status_code == 401
