@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kurabito.dataplane.inspections import InspectionWork
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.db import Connection
 from kurabito.modules.path_maps import PathMap, set_path_maps
 from kurabito.placements.filing import planner
@@ -238,3 +241,37 @@ async def test_a_show_goes_into_the_library_that_was_chosen_for_it(house: House)
     assert house.library(1) == {}
     assert list(house.library(2)) == ["Yoru no Kurabito/Season 01/Yoru no Kurabito S01E01.mkv"]
     assert house.questions() == []
+
+
+async def planned(house: House) -> Path:
+    """A download that is planned and not placed; its file."""
+    house.download(house.series("Yoru no Kurabito", year=2024), EPISODE, {EPISODE: b"one"})
+    await house.loop.step()
+    runner: Runner[Any] = Runner(house.shelf.plane, InspectionWork(), name="plane", heartbeat=60.0)
+    while runner.work():
+        pass
+    await house.loop.step()
+    ((folder,),) = house.shelf.all("SELECT folder FROM inspections")
+    return Path(folder) / EPISODE
+
+
+@pytest.mark.parametrize("asked", ["one", "all"])
+@pytest.mark.parametrize("gone", [True, False], ids=["gone", "changed"])
+async def test_a_file_that_changed_before_it_was_placed_is_listed_again(house: House, gone: bool, asked: str) -> None:
+    """A downloader that checks its files may write them anew: what it has then is what is wanted."""
+    path = await planned(house)
+    if gone:
+        path.unlink()
+    else:
+        path.write_bytes(b"one, and more")
+    house.plane()
+    (placement,) = await house.placements.page()
+    assert placement.error_code == ("FILE_MISSING" if gone else "FILE_CHANGED")
+    assert house.library() == {}
+    path.write_bytes(b"one, and more")
+    await (house.placements.retry(placement.id) if asked == "one" else house.placements.retry_failed())
+    house.plane()
+    await house.settle()
+    assert house.library() == {PLACED: b"one, and more"}
+    assert [(one.id, one.status) for one in await house.placements.page()] == [(placement.id, "completed")]
+    assert house.states(1) == {1: "have"}

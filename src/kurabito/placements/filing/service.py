@@ -62,6 +62,7 @@ class Placements:
 
         def write(conn: Connection) -> Placement:
             found = store.find(conn, placement_id)
+            store.list_again(conn, placement_id)
             if not store.retry(conn, placement_id):
                 raise PlacementConflict(f"placement {placement_id} is {found.status}; there is nothing to try again")
             conn.notify()
@@ -113,6 +114,7 @@ class Placements:
 
         def write(conn: Connection) -> int:
             found = store.failed_ids(conn)
+            store.list_again(conn)
             for placement_id in found:
                 store.retry(conn, placement_id)
             store.hurry(conn)
