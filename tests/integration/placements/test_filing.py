@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
 from kurabito.dataplane.inspections import InspectionWork
 from kurabito.dataplane.leasing.runner import Runner
 from kurabito.db import Connection
+from kurabito.library.removal import LibraryRemoval
 from kurabito.modules.path_maps import PathMap, set_path_maps
 from kurabito.placements.filing import planner
+from kurabito.runtime import Registry, TaskState, Worker, open_queue
+from kurabito.runtime.sql.queue import SqlQueue
 
 if TYPE_CHECKING:
     from tests.integration.placements.conftest import House
@@ -274,4 +278,24 @@ async def test_a_file_that_changed_before_it_was_placed_is_listed_again(house: H
     await house.settle()
     assert house.library() == {PLACED: b"one, and more"}
     assert [(one.id, one.status) for one in await house.placements.page()] == [(placement.id, "completed")]
+    assert house.states(1) == {1: "have"}
+
+
+@pytest.mark.parametrize("state", ["pending", "failed", "running"])
+async def test_files_on_their_way_into_a_library_that_is_removed_go_elsewhere(
+    house: House, url: str, state: str
+) -> None:
+    await planned(house)
+    house.shelf.run("UPDATE placements SET status = :status", status=state)
+    house.shelf.run("UPDATE library_roots SET accepts = 'any' WHERE id = 2")
+    async with open_queue(url) as queue:
+        assert isinstance(queue, SqlQueue)
+        removal, registry = LibraryRemoval(queue), Registry()
+        task = await removal.begin(1)
+        removal.join(registry)
+        async with Worker(queue, registry, grace=0.0):
+            assert (await queue.wait(task.id, timeout=PATIENCE)).state is TaskState.SUCCEEDED
+    await house.settle()
+    assert house.library(1) == {}
+    assert house.library(2) == {PLACED: b"one"}
     assert house.states(1) == {1: "have"}
