@@ -90,6 +90,7 @@ class LibraryRemoval:
                 )
             _cancel_work(tasks, library_id)
             conn.run(_SQL.begin, {"id": library_id})
+            _give_back_placements(conn, library_id)
             order = prepare(
                 REMOVE, RemovalOrder(library_id), priority=Priority.HIGH, unique_key=removal_key(library_id)
             )
@@ -190,5 +191,14 @@ def _finish(tasks: TaskTransaction, library_id: int) -> bool:
     _cancel_work(tasks, library_id)
     if _count_files(conn, library_id):
         return False
+    # Those that a data plane had in hand when the removal began.
+    _give_back_placements(conn, library_id)
     conn.run(_SQL.forget, {"id": library_id})
     return True
+
+
+def _give_back_placements(conn: Connection, library_id: int) -> None:
+    """Have files that were on their way into a library go elsewhere, or be asked about."""
+    conn.run(_SQL.plan_again, {"id": library_id})
+    conn.run(_SQL.forget_placements, {"id": library_id})
+    conn.notify()

@@ -4,6 +4,15 @@ UPDATE library_roots
 SET removing_since = coalesce(removing_since, :now), last_scanned_at = NULL, next_scan_at = NULL, updated_at = :now
 WHERE id = :id;
 
+-- name: plan_again
+-- Downloads whose files do not come into this library any more: where they go is decided anew.
+UPDATE inspections SET planned_at = NULL, updated_at = :now
+WHERE status = 'completed' AND download_id IS NOT NULL AND id IN (
+    SELECT inspection_id FROM placements WHERE library_id = :id AND status IN ('pending', 'running', 'failed'));
+
+-- name: forget_placements
+DELETE FROM placements WHERE library_id = :id AND status IN ('pending', 'failed');
+
 -- name: trashed
 SELECT count(*), coalesce(sum(size_bytes), 0) FROM trash_entries WHERE library_id = :id AND left_at IS NULL;
 

@@ -12,6 +12,8 @@ from tests.integration.downloads.conftest import TLS, Core
 from tests.integration.downloads.conftest import StandIn as Downloader
 from tests.support.indexers import Answered, StandIn, caps, channel, standing_in
 
+from kurabito.catalog.corrections.moves import EpisodePlace
+from kurabito.catalog.corrections.service import Corrections
 from kurabito.clock import from_datetime
 from kurabito.db import Connection
 from kurabito.downloads.dispatch.room import Room
@@ -30,6 +32,7 @@ from kurabito.indexers.service import Indexers
 from kurabito.metadata import records
 from kurabito.metadata.episodes import EpisodeSource, KnownEpisode, keep_lists
 from kurabito.metadata.records import Details
+from kurabito.titles import ReleaseKind
 
 GB = 10**9
 DAY = 24 * 3600
@@ -266,3 +269,18 @@ def test_the_disk_has_a_reserve() -> None:
     assert asks_first(5 * GB, None) is None
     assert asks_first(None, 0) is None
     assert asks_first(31 * GB, None) is SearchOutcome.TOO_LARGE
+
+
+async def test_a_number_that_a_correction_took_back_is_not_wanted(world: World) -> None:
+    """Releases that are counted otherwise leave the numbers that they had: there is no such episode."""
+    await world.core.bring(*((f"[Kura] Yoru - {n} [1080p]", f"magnet:?xt=urn:btih:{n:040x}") for n in (25, 26)))
+    ((series,),) = await world.core.all("SELECT id FROM series")
+    await world.core.queue.database.write(lambda conn: conn.run("DELETE FROM downloads"))
+    await world.core.queue.database.write(lambda conn: conn.run("UPDATE episodes SET state = 'wanted'"))
+    assert sorted(await world.numbers()) == [25.0, 26.0]
+    corrections = Corrections(world.core.queue.database)
+    ((link,),) = await world.core.all("SELECT min(id) FROM anime_links")
+    await corrections.move(link, place=EpisodePlace(ReleaseKind.TV, 1.0))
+    assert sorted(await world.numbers()) == [1.0, 26.0]
+    await corrections.undo(series)
+    assert sorted(await world.numbers()) == [25.0, 26.0]

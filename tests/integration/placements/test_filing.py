@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.waiting import PATIENCE
 
+from kurabito.dataplane.inspections import InspectionWork
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.db import Connection
+from kurabito.library.removal import LibraryRemoval
 from kurabito.modules.path_maps import PathMap, set_path_maps
 from kurabito.placements.filing import planner
+from kurabito.runtime import Registry, TaskState, Worker, open_queue
+from kurabito.runtime.sql.queue import SqlQueue
 
 if TYPE_CHECKING:
     from tests.integration.placements.conftest import House
@@ -238,3 +245,57 @@ async def test_a_show_goes_into_the_library_that_was_chosen_for_it(house: House)
     assert house.library(1) == {}
     assert list(house.library(2)) == ["Yoru no Kurabito/Season 01/Yoru no Kurabito S01E01.mkv"]
     assert house.questions() == []
+
+
+async def planned(house: House) -> Path:
+    """A download that is planned and not placed; its file."""
+    house.download(house.series("Yoru no Kurabito", year=2024), EPISODE, {EPISODE: b"one"})
+    await house.loop.step()
+    runner: Runner[Any] = Runner(house.shelf.plane, InspectionWork(), name="plane", heartbeat=60.0)
+    while runner.work():
+        pass
+    await house.loop.step()
+    ((folder,),) = house.shelf.all("SELECT folder FROM inspections")
+    return Path(folder) / EPISODE
+
+
+@pytest.mark.parametrize("asked", ["one", "all"])
+@pytest.mark.parametrize("gone", [True, False], ids=["gone", "changed"])
+async def test_a_file_that_changed_before_it_was_placed_is_listed_again(house: House, gone: bool, asked: str) -> None:
+    """A downloader that checks its files may write them anew: what it has then is what is wanted."""
+    path = await planned(house)
+    if gone:
+        path.unlink()
+    else:
+        path.write_bytes(b"one, and more")
+    house.plane()
+    (placement,) = await house.placements.page()
+    assert placement.error_code == ("FILE_MISSING" if gone else "FILE_CHANGED")
+    assert house.library() == {}
+    path.write_bytes(b"one, and more")
+    await (house.placements.retry(placement.id) if asked == "one" else house.placements.retry_failed())
+    house.plane()
+    await house.settle()
+    assert house.library() == {PLACED: b"one, and more"}
+    assert [(one.id, one.status) for one in await house.placements.page()] == [(placement.id, "completed")]
+    assert house.states(1) == {1: "have"}
+
+
+@pytest.mark.parametrize("state", ["pending", "failed", "running"])
+async def test_files_on_their_way_into_a_library_that_is_removed_go_elsewhere(
+    house: House, url: str, state: str
+) -> None:
+    await planned(house)
+    house.shelf.run("UPDATE placements SET status = :status", status=state)
+    house.shelf.run("UPDATE library_roots SET accepts = 'any' WHERE id = 2")
+    async with open_queue(url) as queue:
+        assert isinstance(queue, SqlQueue)
+        removal, registry = LibraryRemoval(queue), Registry()
+        task = await removal.begin(1)
+        removal.join(registry)
+        async with Worker(queue, registry, grace=0.0):
+            assert (await queue.wait(task.id, timeout=PATIENCE)).state is TaskState.SUCCEEDED
+    await house.settle()
+    assert house.library(1) == {}
+    assert house.library(2) == {PLACED: b"one"}
+    assert house.states(1) == {1: "have"}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kurabito.dataplane.inspections import InspectionWork
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.placements.errors import PlacementConflict, PlacementNotFound
 from kurabito.placements.filing.service import PlacementChoice
 from kurabito.protocol.leased.retries import FilingStatus
@@ -48,6 +50,29 @@ async def test_the_other_is_left(house: House) -> None:
     house.plane()
     assert house.library() == {PLACED: b"of another release"}
     assert await house.placements.count_waiting(10) == (0, 0)
+
+
+async def test_a_file_that_cannot_be_placed_is_left(house: House) -> None:
+    """Else it would be named as trouble for ever, though nothing is to be done about it."""
+    house.download(house.series("Yoru no Kurabito"), EPISODE, {EPISODE: b"ours"})
+    await house.loop.step()
+    inspect: Runner[Any] = Runner(house.shelf.plane, InspectionWork(), name="plane", heartbeat=60.0)
+    while inspect.work():
+        pass
+    await house.loop.step()
+    (placement,) = await house.placements.page()
+    with pytest.raises(PlacementConflict, match="nothing is in its way"):
+        await house.placements.resolve(placement.id, PlacementChoice.LEAVE)
+    ((folder,),) = house.shelf.all("SELECT folder FROM inspections")
+    (Path(folder) / EPISODE).unlink()
+    house.plane()
+    with pytest.raises(PlacementConflict, match="no other file"):
+        await house.placements.resolve(placement.id, PlacementChoice.REPLACE)
+    resolved = await house.placements.resolve(placement.id, PlacementChoice.LEAVE)
+    assert resolved.status is FilingStatus.CANCELLED
+    assert await house.placements.count_waiting(10) == (0, 0)
+    with pytest.raises(PlacementConflict):
+        await house.placements.resolve(placement.id, PlacementChoice.LEAVE)
 
 
 async def test_a_placement_is_tried_again_once_the_name_is_free(house: House) -> None:

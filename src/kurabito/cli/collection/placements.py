@@ -143,6 +143,8 @@ def resolve(
 ) -> None:
     """Say what becomes of a file whose name another file has. What is replaced goes to the trash.
 
+    leave is for any file that could not be placed.
+
     Examples:
 
         kurabito placements resolve 31 replace

@@ -14,12 +14,15 @@ ON CONFLICT (series_id, kind, number) DO UPDATE SET aired_at = excluded.aired_at
 
 -- name: missing
 -- Shown, and neither had nor under way. An episode whose day is not known was released, so it was shown; so was one that is
--- released before the end of its day. A batch that names no episodes may bring any of them.
+-- released before the end of its day. What has no day, no release and no file is a number that a correction took back. A batch
+-- that names no episodes may bring any of them.
 SELECT {wanted} FROM episodes JOIN series ON series.id = episodes.series_id
 LEFT JOIN wanted_searches AS search ON search.episode_id = episodes.id
 WHERE episodes.state = 'wanted' AND series.state = 'followed' AND series.merged_into IS NULL
     AND episodes.kind IN ('tv', 'movie')
-    AND (coalesce(episodes.aired_at, 0) <= :now OR EXISTS (SELECT 1 FROM anime_links AS link WHERE link.episode_id = episodes.id))
+    AND (episodes.aired_at <= :now OR EXISTS (SELECT 1 FROM anime_links AS link WHERE link.episode_id = episodes.id)
+        OR EXISTS (SELECT 1 FROM episode_files AS had WHERE had.episode_id = episodes.id)
+        OR EXISTS (SELECT 1 FROM placement_episodes AS placed WHERE placed.episode_id = episodes.id))
     AND NOT {unwanted}
     AND NOT EXISTS (SELECT 1 FROM conflicts AS conflict WHERE conflict.episode_id = episodes.id AND conflict.status <> 'resolved')
     AND NOT EXISTS (SELECT 1 FROM anime_links AS batch CROSS JOIN downloads AS download

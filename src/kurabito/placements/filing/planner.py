@@ -208,6 +208,8 @@ def _place(conn: Connection, decision: FilingDecision, destination: Destination,
     placed = {path for (path,) in conn.all(_SQL.placed, {"id": decision.inspected.id})}
     for file in decision.filed:
         if file.path in placed:
+            listed = {"path": file.path, "size": file.size, "mtime_ns": mtimes[file.path]}
+            conn.run(_SQL.changed, {"id": decision.inspected.id, **listed})
             continue
         video = videos.get(file.video or "")
         values = {

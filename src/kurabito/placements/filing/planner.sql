@@ -29,6 +29,14 @@ UPDATE filing_questions SET resolved_at = :now WHERE id = :question_id;
 -- name: placed
 SELECT source_path FROM placements WHERE inspection_id = :id AND source_path IS NOT NULL;
 
+-- name: changed
+-- A file that was listed again because it was not what was listed first, or not there.
+UPDATE placements
+SET size_bytes = :size, source_mtime_ns = :mtime_ns, status = 'pending', tries = 0, lost_leases = 0, retry_after = NULL,
+    error_code = NULL, error_facts = NULL, finished_at = NULL, updated_at = :now
+WHERE inspection_id = :id AND source_path = :path AND is_placed = 0 AND (size_bytes <> :size OR source_mtime_ns <> :mtime_ns)
+    AND (status = 'pending' OR (status = 'failed' AND error_code IN ('FILE_CHANGED', 'FILE_MISSING')));
+
 -- name: ours
 -- A file that Kurabito put there, and that is still the one it was.
 SELECT file.size_bytes, file.mtime_ns FROM library_files AS file

@@ -62,6 +62,7 @@ class Placements:
 
         def write(conn: Connection) -> Placement:
             found = store.find(conn, placement_id)
+            store.list_again(conn, placement_id)
             if not store.retry(conn, placement_id):
                 raise PlacementConflict(f"placement {placement_id} is {found.status}; there is nothing to try again")
             conn.notify()
@@ -70,17 +71,24 @@ class Placements:
         return await self._database.write(write)
 
     async def resolve(self, placement_id: int, choice: PlacementChoice) -> Placement:
-        """Say what becomes of a file whose name is taken; raises PlacementNotFound, or PlacementConflict when it is not."""
+        """Say what becomes of a file whose name is taken, or leave one that something else keeps out of its library.
+
+        Raises PlacementNotFound, or PlacementConflict where there is no such choice.
+        """
 
         def write(conn: Connection) -> Placement:
             found = store.find(conn, placement_id)
-            if found.status is not FilingStatus.FAILED or found.error_code is not ErrorCode.TARGET_EXISTS:
+            is_taken = found.status is FilingStatus.FAILED and found.error_code is ErrorCode.TARGET_EXISTS
+            if not is_taken and choice is not PlacementChoice.LEAVE:
                 raise PlacementConflict(
                     f"no other file is in the way of placement {placement_id}, so there is no choice"
                 )
             match choice:
                 case PlacementChoice.LEAVE:
-                    store.leave(conn, placement_id)
+                    if found.error_code is None or not store.leave(conn, placement_id):
+                        raise PlacementConflict(
+                            f"placement {placement_id} is {found.status}, and nothing is in its way"
+                        )
                 case PlacementChoice.KEEP_BOTH:
                     store.retry(conn, placement_id, _free_name(conn, found))
                 case PlacementChoice.REPLACE:
@@ -113,6 +121,7 @@ class Placements:
 
         def write(conn: Connection) -> int:
             found = store.failed_ids(conn)
+            store.list_again(conn)
             for placement_id in found:
                 store.retry(conn, placement_id)
             store.hurry(conn)

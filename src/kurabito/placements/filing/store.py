@@ -106,6 +106,11 @@ def retry(conn: Connection, placement_id: int, target_path: str | None = None) -
     return conn.run(_SQL.retry, {"id": placement_id, "target_path": target_path}) == 1
 
 
+def list_again(conn: Connection, placement_id: int | None = None) -> None:
+    """Have the files of downloads listed again whose placements, or of which this one, failed because a file changed or is gone."""
+    conn.run(_SQL.list_again, {"id": placement_id})
+
+
 def replace(conn: Connection, placement: Placement, *, size: int, mtime_ns: int, trash_id: str) -> None:
     """Have a placement take the place of the file that has its name, if that is still of this size and time."""
     values = {"id": placement.id, "size": size, "mtime_ns": mtime_ns, "trash_id": trash_id}

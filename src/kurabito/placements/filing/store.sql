@@ -26,6 +26,14 @@ SET status = 'pending', target_path = coalesce(CAST(:target_path AS text), targe
     retry_after = NULL, error_code = NULL, error_facts = NULL, finished_at = NULL, updated_at = :now
 WHERE id = :id AND status IN ('pending', 'failed', 'cancelled');
 
+-- name: list_again
+UPDATE inspections
+SET status = 'pending', planned_at = NULL, tries = 0, lost_leases = 0, retry_after = NULL, error_code = NULL,
+    error_facts = NULL, finished_at = NULL, updated_at = :now
+WHERE status = 'completed' AND download_id IS NOT NULL AND id IN (
+    SELECT inspection_id FROM placements
+    WHERE status = 'failed' AND error_code IN ('FILE_CHANGED', 'FILE_MISSING') AND id = coalesce(CAST(:id AS bigint), id));
+
 -- name: leave
 UPDATE placements SET status = 'cancelled', finished_at = :now, updated_at = :now
 WHERE id = :id AND status IN ('pending', 'failed');
