@@ -123,11 +123,15 @@ async def test_a_page_is_shown_before_the_last_answer_and_told_of_it(site: Site)
         first = await site.get("/search", q="Yoru no Kurabito")
         assert "Yoru no Kurabito - 07" in first.text
         (stream,) = re.findall(r'data-answers="([^"]+)"', first.text)
+        groups = await site.get("/search/groups", q="Yoru no Kurabito")
+        assert f'data-answers="{stream}"' in groups.text
+        assert 'name="key"' in groups.text
         slow.set()
         told = await site.client.get(html.unescape(stream))
         assert told.text.endswith("event: done\ndata: {}\n\n")
         last = await site.get("/search", q="Yoru no Kurabito")
         assert "data-answers" not in last.text
+        assert "data-answers" not in (await site.get("/search/groups", q="Yoru no Kurabito")).text
         assert "Slow" in last.text
         # The page was asked for three times, and the indexer once for what it can do and once for results.
         assert [query["t"] for _, query in fast.asked] == ["caps", "search"]
