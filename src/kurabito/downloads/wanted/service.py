@@ -85,8 +85,9 @@ class WantedList:
 
     async def backfill_within(self, series_id: int, seconds: float) -> Backfill | None:
         """The same, or None while the search for it takes longer than that; it goes on, and another call has its results."""
+        limit = asyncio.timeout(seconds)
         try:
-            async with asyncio.timeout(seconds) as limit:
+            async with limit:
                 return await self.backfill(series_id)
         except TimeoutError:
             if limit.expired():
