@@ -122,7 +122,7 @@ async def test_somebody_follows_a_feed_and_gets_everything_in_it_read(
     await page.get_by_role("link", name="Follow a feed").click()
     await page.get_by_label("Feed URL").fill(feeds + SEASON)
     await page.keyboard.press("Enter")
-    await expect(page.locator("#url-problem")).to_contain_text("loopback address")
+    await expect(page.locator("#url-problem")).to_contain_text("inside your own network")
     await page.get_by_role("button", name="Allow this host").click()
     await expect(page.locator(".entry.offer")).to_have_count(9)
     await expect(page.locator("main")).to_contain_text("7 of new series, 2 unmatched")

@@ -155,7 +155,9 @@ async def test_the_copy_that_was_clicked_stays_and_exactly_the_ticked_groups_are
     assert undone.status_code == 200
     plane()
     assert all(shelf.path(f"one {name}").exists() for name in ("old", "new", "newer"))
-    assert "/undo" not in (await furnished.get("/duplicates/plans/1")).text
+    page = (await furnished.get("/duplicates/plans/1")).text
+    assert "/undo" not in page
+    assert "None of these files is in the trash any more" in page
 
     gone = await furnished.post("/duplicates", scope="chosen", group=one, **{f"stays-{one}": "999"})
     assert (gone.status_code, "Choose one of the listed values" in gone.text) == (422, True)

@@ -104,6 +104,17 @@ async def test_a_feed_that_is_pasted_into_the_search_is_followed(site: Site) -> 
     assert f'value="{pasted}"' in (await site.get(sent.headers["location"])).text
 
 
+def _follow(conn: Connection) -> None:
+    conn.run(
+        "INSERT INTO series (id, title, season, kind, episode_offset, state, created_at, updated_at) "
+        "VALUES (1, 'The Lantern', 1, 'tv', 0, 'followed', :now, :now)"
+    )
+    conn.run(
+        "INSERT INTO series_aliases (series_id, name, folded, season, kind, source) "
+        "VALUES (1, 'The Lantern', 'thelantern', 1, 'tv', 'keeper')"
+    )
+
+
 async def test_a_page_is_shown_before_the_last_answer_and_told_of_it(site: Site) -> None:
     slow = asyncio.Event()
 
@@ -123,14 +134,26 @@ async def test_a_page_is_shown_before_the_last_answer_and_told_of_it(site: Site)
         first = await site.get("/search", q="Yoru no Kurabito")
         assert "Yoru no Kurabito - 07" in first.text
         (stream,) = re.findall(r'data-answers="([^"]+)"', first.text)
+        groups = await site.get("/search/groups", q="Yoru no Kurabito")
+        assert f'data-answers="{stream}"' in groups.text
+        assert 'name="key"' in groups.text
+        # What is missing of a show is searched for in the background, too.
+        await site.queue.database.write(_follow)
+        plan = (await site.get("/series/1/backfill")).text
+        assert 'id="backfill" data-live data-every="1"' in plan
+        assert "Searching the indexers…" in plan
         slow.set()
         told = await site.client.get(html.unescape(stream))
         assert told.text.endswith("event: done\ndata: {}\n\n")
         last = await site.get("/search", q="Yoru no Kurabito")
         assert "data-answers" not in last.text
+        assert "data-answers" not in (await site.get("/search/groups", q="Yoru no Kurabito")).text
         assert "Slow" in last.text
         # The page was asked for three times, and the indexer once for what it can do and once for results.
-        assert [query["t"] for _, query in fast.asked] == ["caps", "search"]
+        assert [query["t"] for _, query in fast.asked if query.get("q") != "The Lantern"] == ["caps", "search"]
+        while 'data-every="1"' in plan:
+            plan = (await site.get("/series/1/backfill")).text
+        assert "Nothing to download" in plan
     server.close()
 
 

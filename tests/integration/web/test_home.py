@@ -140,8 +140,8 @@ async def test_everything_that_the_box_leads_to_is_there(furnished: Site) -> Non
     for page in SUBPAGES:
         assert (await furnished.get(page.path)).status_code == 200, page.path
     for field in fields():
-        page = await furnished.get(f"/settings/{field.group}")
-        assert f'id="setting-{field.name}"' in page.text, field.name
+        shown = (await furnished.get(f"/settings/{field.group}")).text
+        assert f'id="setting-{field.name}"' in shown, field.name
 
 
 async def test_the_calendar_has_the_episodes_of_followed_shows_by_day(furnished: Site) -> None:

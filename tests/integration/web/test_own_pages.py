@@ -111,6 +111,9 @@ async def test_a_backup_is_made_and_downloaded_and_no_other_file_is(keeper: Site
     copy = await keeper.get(f"/settings/backups/{name}")
     assert copy.content.startswith(b"SQLite format 3")
     assert "attachment" in copy.headers["content-disposition"]
+    # What was restored is said, if there is such a copy.
+    assert 'id="restored"' in (await keeper.get("/settings/backups", restored=name)).text
+    assert 'id="restored"' not in (await keeper.get("/settings/backups", restored="another.db")).text
     (tmp_path / "secret.db").write_text("no backup")
     (tmp_path / "backups" / "kurabito-link.db").symlink_to(tmp_path / "secret.db")
     for other in ("..%2Fsecret.db", "../secret.db", "%2e%2e/kurabito.db", "kurabito-link.db", "/etc/passwd"):

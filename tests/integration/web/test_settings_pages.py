@@ -79,6 +79,8 @@ async def test_every_setting_is_read_changed_and_reset_on_the_page(plain: Site, 
             answer = await plain.post(f"/settings/{group}", shown=field.name, **({field.name: typed} if typed else {}))
             assert answer.status_code == 200, (field.name, re.findall("data-problem.*", answer.text))
             assert "set on this page" in field_in(answer.text, field.name), field.name
+            # Good news does not look like a problem.
+            assert 'id="saved" data-tone="good"' in answer.text
             stored = stored_settings(local)
             assert getattr(stored, field.name) != getattr(local, field.name), field.name
             if field.kind is FieldKind.SECRET:

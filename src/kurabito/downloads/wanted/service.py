@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 
 from kurabito.catalog import series
@@ -81,3 +82,14 @@ class WantedList:
         if not is_listed:
             missing |= backfill.numbers_found(releases, series_id)
         return backfill.plan(releases, series_id, missing, is_over=is_over)
+
+    async def backfill_within(self, series_id: int, seconds: float) -> Backfill | None:
+        """The same, or None while the search for it takes longer than that; it goes on, and another call has its results."""
+        limit = asyncio.timeout(seconds)
+        try:
+            async with limit:
+                return await self.backfill(series_id)
+        except TimeoutError:
+            if limit.expired():
+                return None
+            raise

@@ -12,7 +12,7 @@ from kurabito.downloads.follow.standby import SILENT_DAYS
 from kurabito.downloads.search.live_searches import RunningSearches
 from kurabito.downloads.search.service import ReleaseSearch
 from kurabito.site.routing import Router
-from kurabito.web.finding.search import query_of
+from kurabito.web.finding.search import begun, query_of
 from kurabito.web.forms import Form, count_of
 from kurabito.web.pages import Pages
 
@@ -29,9 +29,17 @@ def router(pages: Pages, search: ReleaseSearch, running: RunningSearches, follow
         query = await query_of(search, request.query_params)
         if query is None:
             return pages.go("/search")
-        listed = offers(await running.whole(query))
+        found = await begun(running, query)
+        if found.error is not None:
+            raise found.error
         return pages.show(
-            request, "groups.html", asked=str(request.query_params), offers=listed, silent_days=SILENT_DAYS
+            request,
+            "groups.html",
+            query=query,
+            asked=str(request.query_params),
+            offers=offers(await search.again(found.releases)),
+            is_done=found.is_done,
+            silent_days=SILENT_DAYS,
         )
 
     @routes.post(_PATH)

@@ -37,8 +37,7 @@ def router(pages: Pages, search: ReleaseSearch, running: RunningSearches, grabs:
         query = await query_of(search, request.query_params)
         if query is None:
             return _shown(pages, request, None, ())
-        found = running.begin(query)
-        await found.changed(0, _PATIENCE)
+        found = await begun(running, query)
         # A feed is followed, not searched for; and where a link cannot be opened, that page says what to do about its host.
         is_closed = isinstance(found.error, OutboundError)
         if (feed_url := query.text if is_closed else found.feed_url) is not None:
@@ -67,6 +66,13 @@ def router(pages: Pages, search: ReleaseSearch, running: RunningSearches, grabs:
         return pages.go("/downloads")
 
     return routes
+
+
+async def begun(running: RunningSearches, query: SearchQuery) -> RunningSearch:
+    """The search with its first answer, if that does not take long; the page is told of the others."""
+    found = running.begin(query)
+    await found.changed(0, _PATIENCE)
+    return found
 
 
 async def query_of(search: ReleaseSearch, asked: QueryParams) -> SearchQuery | None:

@@ -18,6 +18,8 @@ from kurabito.web.shows.titles import ShowTitles
 
 _PATH: Final = "/wanted"
 _SHOWN: Final = 500
+_PATIENCE: Final = 1.0
+"""Seconds that the page waits for the indexers; then it says that they are asked."""
 _BY_SHOW: Final = "show"
 _AUTOMATIC: Final = {"on": True, "off": False, "all": None}
 
@@ -68,7 +70,7 @@ def router(
     @routes.get("/series/{series_id}/backfill")
     async def backfill(request: Request, series_id: str) -> Response:
         series = await named.one(request, id_of(series_id))
-        plan = await wanted.backfill(series.id)
+        plan = await wanted.backfill_within(series.id, _PATIENCE)
         chosen = await wanted.series_automatic(series.id)
         automatic = next((word for word, value in _AUTOMATIC.items() if value is chosen), "all")
         return pages.show(request, "backfill.html", series=series, plan=plan, automatic=automatic)

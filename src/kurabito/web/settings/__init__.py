@@ -6,5 +6,6 @@ security.py        the password, the browsers that are logged in, the keys of pr
 backups.py         copies of the database: make, download, restore
 logs.py            the last lines of the log
 setup.py           the first run, in steps that can be skipped
+folder_choice.py   the folders that a keeper may choose from: what the server sees, and nothing else
 keeper.py          what only a person may do who is logged in on the page
 """

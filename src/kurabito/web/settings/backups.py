@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Final, Protocol
+from urllib.parse import quote
 
 from fastapi import Request, Response
 from fastapi.responses import FileResponse
@@ -48,12 +49,14 @@ def router(pages: Pages, backups: Backups) -> Router:
     routes = Router()
 
     async def show(request: Request, problem: str | None = None) -> Response:
+        copies, restored = await backups.everything(), request.query_params.get("restored")
         return pages.show(
             request,
             "backups.html",
             status=200 if problem is None else 409,
             has_copies=backups.has_copies,
-            copies=await backups.everything(),
+            copies=copies,
+            restored=restored if restored in {one.name for one in copies} else None,
             problem=problem or backups.last_problem,
         )
 
@@ -85,7 +88,7 @@ def router(pages: Pages, backups: Backups) -> Router:
             await backups.restore(await _find(backups, name), request.cookies.get(SESSION_COOKIE, ""))
         except KurabitoError as problem:
             return await show(request, str(problem))
-        return leaving(pages.go(_PATH))
+        return leaving(pages.go(f"{_PATH}?restored={quote(name)}"))
 
     @routes.get(f"{_PATH}/{{name}}/restore")
     async def again() -> Response:
