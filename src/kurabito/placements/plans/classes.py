@@ -27,7 +27,10 @@ _SPLIT: Final = re.compile(r"\.(?:7z|zip|rar)$", re.I)
 _UNFINISHED: Final = frozenset("!qb part aria2 crdownload bc! !ut tmp parts".split())
 # A web address without an ending of its own is no program.
 _ADDRESS: Final = re.compile(r"www\.|[@ ]", re.I)
-_OF_EXTRAS: Final = re.compile(r"fonts?|字体|字體|scans?|booklets?|bk|cds?|ost|menus?|特典", re.I)
+_OF_EXTRAS: Final = re.compile(
+    r"fonts?|字体|字體|scans?|booklets?|(?<![a-z])bk(?![a-z])|cds?(?![a-z])|(?<![a-z])ost(?![a-z])|menus?|特典|wallpapers?|art ?(?:book|work)s?|covers?|posters?|lyrics|images|soundtracks?|壁纸|壁紙|扫图|掃圖|漫画|漫畫|小说|小說|manga|novels?",
+    re.I,
+)
 
 # What no episode is called.
 _SURE_EXTRA: Final = re.compile(

@@ -26,6 +26,8 @@ _SPECIAL_NAME: Final = re.compile(
     r"[ _.:-]+(Omake|Picture Drama|Mini[ -]?(?:Anime|Theater|Theatre|Drama|Movie)|Short Anime|(?:Special|Extra|Bonus)(?: Episode)?|Recap)s?$",
     re.I,
 )
+_NUMBER_BEHIND: Final = re.compile(r"(.*\S) - (\d{2,4})")
+_ENOUGH: Final = 3
 _FILM_WORD: Final = re.compile(r"剧场版|劇場版|The Movie(?![A-Za-z])", re.I)
 
 
@@ -34,6 +36,7 @@ def read_beside(readings: Sequence[VideoReading], *, is_known: bool) -> list[Vid
 
     Of shows that are known, the record says which season a sequel is: it may have one that is called `Koji II`.
     """
+    readings = _by_first_number(readings)
     shows = {fold_title(one.title) for one in readings if one.kind is WorkKind.EPISODE and one.title}
     sequels = [_as_season(_as_special(one, shows), shows, is_known=is_known) for one in _beside_folders(readings)]
     sequels = _without_common_seasons(sequels)
@@ -42,6 +45,36 @@ def read_beside(readings: Sequence[VideoReading], *, is_known: bool) -> list[Vid
         return sequels
     folded = {fold_title(str(one.title)): str(one.title) for one in episodes}
     return _with_one_year([_beside_show(one, folded, episodes) for one in sequels])
+
+
+def _by_first_number(readings: Sequence[VideoReading]) -> list[VideoReading]:
+    """`Koji - 11 - 0` beside `Koji - 10 - Rice`: of two numbers the first counts the episodes, as it does for the others."""
+    beside: dict[tuple[tuple[str, ...], str], list[VideoReading]] = defaultdict(list)
+    for one in readings:
+        if one.kind is WorkKind.EPISODE and one.title:
+            beside[one.path.folders, fold_title(one.title)].append(one)
+    return [_first_number(one, beside) for one in readings]
+
+
+def _first_number(
+    reading: VideoReading, beside: Mapping[tuple[tuple[str, ...], str], Sequence[VideoReading]]
+) -> VideoReading:
+    found = _NUMBER_BEHIND.fullmatch(reading.title or "") if reading.own_title and reading.episodes else None
+    others = beside.get((reading.path.folders, fold_title(found[1])), ()) if found else ()
+    if found is None or len(others) < _ENOUGH or any(int(found[2]) in one.episodes for one in others):
+        return reading
+    like = others[0]
+    return replace(
+        reading,
+        kind=WorkKind.EPISODE,
+        title=like.title,
+        episodes=(int(found[2]),),
+        season=like.season,
+        season_from=like.season_from,
+        season_folder=like.season_folder,
+        label=None,
+        special_of=None,
+    )
 
 
 def _as_season(reading: VideoReading, shows: Collection[str], *, is_known: bool) -> VideoReading:
