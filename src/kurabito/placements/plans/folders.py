@@ -60,6 +60,8 @@ _BESIDE_EXTRA: Final = (
 _OF_EXTRAS: Final = re.compile(
     rf"(?:(?:{_BESIDE_EXTRA}) )*(?:{_EXTRA_WORD})(?: (?:{_EXTRA_WORD}|{_BESIDE_EXTRA}))*", re.I
 )
+# `蔵人 映像特典`, `Koji - Extras`
+_ENDS_IN_EXTRAS: Final = re.compile(r"\S[ _](?:映像特典|特典映像|特典)$|\S - (?:Extras?|Bonus|Featurettes)$", re.I)
 # Such a folder has many works.
 OF_FILMS: Final = re.compile(r"movies?|films?|cinema|kino|collection|电影|電影|映画|영화|剧场版|劇場版|合集", re.I)
 _BETWEEN_WORDS: Final = re.compile(r"[\s._()\[\]&+,-]+")
@@ -103,7 +105,7 @@ def folder_kind(name: str) -> FolderKind:
     for kind, pattern in _PATTERNS.items():
         if pattern.fullmatch(plain):
             return kind
-    if _OF_EXTRAS.fullmatch(_BETWEEN_WORDS.sub(" ", plain).strip()):
+    if _ENDS_IN_EXTRAS.search(plain) or _OF_EXTRAS.fullmatch(_BETWEEN_WORDS.sub(" ", plain).strip()):
         return FolderKind.EXTRAS
     parts = [part for part in _PARTS.split(plain) if part]
     if len(parts) > 1 and all(folder_kind(part) in (FolderKind.EXTRAS, FolderKind.SPECIALS) for part in parts):

@@ -14,6 +14,9 @@ from kurabito.placements.plans.reading import SeasonFrom, VideoReading
 from kurabito.titles import fold_title
 
 _SEQUEL: Final = re.compile(r"(.*\w[!?.]*)[ ._]+(II|III|IV|V|VI|[2-9])")
+# In Chinese and Japanese no blank stands before it.
+_JOINED_SEQUEL: Final = re.compile(r"(.*[\u3041-\u30ff\u4e00-\u9fff\uac00-\ud7a3])([2-9])")
+_FIRST_OF_SEQUELS: Final = re.compile(r"(.*[^\W\d_][!?.]*)[ ._]?1")
 _ROMAN: Final = {"II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6}
 _SEASON_WORDS: Final = re.compile(r"(?:Series|Season) \d{1,2}(?!\d)", re.I)
 # As fansub groups write the season of an anime: not `Koji Part 2`, `Koji 1 2` or `Koji 9`.
@@ -79,11 +82,20 @@ def _first_number(
 
 def _as_season(reading: VideoReading, shows: Collection[str], *, is_known: bool) -> VideoReading:
     """`Koji II` is the second season of `Koji`. Higher numbers are so only beside it: alone, `Koji 9` may be a name."""
-    found = _SEQUEL.fullmatch(reading.title or "") if reading.kind in (WorkKind.EPISODE, WorkKind.SPECIAL) else None
-    if found is None or reading.season_from in (SeasonFrom.PAIR, SeasonFrom.NAME):
+    if reading.kind not in (WorkKind.EPISODE, WorkKind.SPECIAL) or reading.season_from in (
+        SeasonFrom.PAIR,
+        SeasonFrom.NAME,
+    ):
+        return reading
+    title = reading.title or ""
+    first = _FIRST_OF_SEQUELS.fullmatch(title)
+    if first and f"{fold_title(first[1])}2" in shows and reading.season in (None, 0, 1):
+        return replace(reading, title=first[1])
+    found = _SEQUEL.fullmatch(title) or _JOINED_SEQUEL.fullmatch(title)
+    if found is None:
         return reading
     number = _ROMAN.get(found[2]) or int(found[2])
-    is_beside = fold_title(found[1]) in shows
+    is_beside = not {fold_title(found[1]), f"{fold_title(found[1])}1"}.isdisjoint(shows)
     is_said = not is_known and bool(_FANSUB_SEQUEL.search(reading.title or "")) and reading.path.stem[0] in "[【"
     if not (is_beside or is_said) or reading.season not in (None, 0, number):
         return reading
