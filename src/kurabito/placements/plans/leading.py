@@ -11,9 +11,9 @@ from kurabito.placements.plans.model import WorkKind
 from kurabito.placements.plans.reading import VideoReading
 
 # `01 Rice`, `02. 24 Casks`: whatever stands behind numbers that go on from one to the next is a name.
-_IN_LINE: Final = re.compile(r"(\d{2,3})(?:\.\s|\s?-\s|[\s_])\s*(?=\S)")
+_IN_LINE: Final = re.compile(r"(\d{2,3})(?:\.\s|\s?-\s|[\s_\u3001])\s*(?=\S)")
 # The number before the name of an episode: `1. Rice`, `2 - Water`, `3 Yeast`.
-_LEADING: Final = re.compile(r"(\d{1,3})(\.\s|\s?-\s|[\s_.])[\s_.-]*(?=[^\W\d])")
+_LEADING: Final = re.compile(r"(\d{1,3})(\.\s|\s?-\s|[\s_.\u3001])[\s_.-]*(?=[^\W\d])")
 _IN_ORDER: Final = re.compile(r"^\d{1,3}(?:\.\s|\s?-\s)")
 _YEAR_FIRST: Final = re.compile(r"((?:19|20)\d\d)\s?[-.]\s?(\S.*)")
 FEWEST: Final = 3
