@@ -53,6 +53,8 @@ _VIDEO_ID: Final = re.compile(
     r"(?<=[^\]]) ?\[(?=[^\]]*\d)(?=[^\]]*[a-z])(?![^\]]*(?:1080|720|480|2160|26[45]|bit|rip|aac|flac))[A-Za-z0-9_-]{11}\](?=\.\w+$|$)",
     re.I,
 )
+# `C2E014`: the campaigns of a game that is played before an audience are its seasons.
+_CAMPAIGN: Final = re.compile(r"(?<![A-Za-z0-9])C(\d)E(?=\d{2,3}(?!\d))")
 _LEADING_GROUP: Final = re.compile(r"^\s*\[[^\]]*\]")
 _NEAR: Final = 6
 _MOST_SPECIALS: Final = 100
@@ -62,7 +64,8 @@ def read_own_name(path: SplitPath) -> ReleaseTitle:
     """What the name says. Nothing, where it is scrambled or no person gave it."""
     if _SCRAMBLED.fullmatch(path.stem) or _NAMELESS.fullmatch(path.stem) or is_numbered_by_machine(path):
         return ReleaseTitle()
-    told = parse_title(_as_titled(_VIDEO_ID.sub("", _SITE.sub("", path.name[end_of_time(path.stem) :]))))
+    name = _VIDEO_ID.sub("", _SITE.sub("", path.name[end_of_time(path.stem) :]))
+    told = parse_title(_as_titled(_CAMPAIGN.sub(r"S\1E", name)))
     if counted := _ISSUE.fullmatch(path.stem):
         # The word counts seasons of anime, and the shows of a variety programme.
         return replace(told, season=None, seasons=(), episodes=(int(counted[1]),))
