@@ -48,7 +48,7 @@ _NOT_EPISODE: Final = re.compile(
     r"(?<![A-Za-z])(?:Movies?|Part|Vol\.?|Volume|No\.?|Act|Class|Chapter|&|Disc|Cour|Round|Stage|Week|Race)[\s.]?$",
     re.I,
 )
-_SCENE_NUMBER: Final = re.compile(r"(?<=[A-Za-z0-9][.\s])(?!19|20)(0?[1-9]\d?)(?!00)(\d\d)(?=[.\s]\x00)")
+_SCENE_NUMBER: Final = re.compile(r"(?<=[A-Za-z0-9][.\s])(?!(?:19|20)\d\d)(0?[1-9]\d?)(?!00)(\d\d)(?=[.\s]\x00)")
 _DOTTED_NUMBER: Final = re.compile(r"(?<=[A-Za-z]\.)([1-9])(\d[1-9]|[1-9]0)(?=\.[A-Z][a-z])")
 _ANY_YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?![\dpx])")
 _CLOSING_END: Final = re.compile(r"\s*-\s")

@@ -27,7 +27,10 @@ _SPLIT: Final = re.compile(r"\.(?:7z|zip|rar)$", re.I)
 _UNFINISHED: Final = frozenset("!qb part aria2 crdownload bc! !ut tmp parts".split())
 # A web address without an ending of its own is no program.
 _ADDRESS: Final = re.compile(r"www\.|[@ ]", re.I)
-_OF_EXTRAS: Final = re.compile(r"fonts?|字体|字體|scans?|booklets?|bk|cds?|ost|menus?|特典", re.I)
+_OF_EXTRAS: Final = re.compile(
+    r"fonts?|字体|字體|scans?|booklets?|(?<![a-z])bk(?![a-z])|cds?(?![a-z])|(?<![a-z])ost(?![a-z])|menus?|特典|wallpapers?|art ?(?:book|work)s?|covers?|posters?|lyrics|images|soundtracks?|壁纸|壁紙|扫图|掃圖|漫画|漫畫|小说|小說|manga|novels?",
+    re.I,
+)
 
 # What no episode is called.
 _SURE_EXTRA: Final = re.compile(
@@ -45,7 +48,7 @@ _STRONG: Final = (
 _WEAK: Final = (
     r"OP|ED|Openings?|Endings?|IV|MV|Interviews?|Making(?: of)?|Promotion(?:al)?(?: Video)?|SPOT|Logo|Event|Digest|Commentary"
     r"|Talk(?: Show)?|Cast Talk|Image Video|Staff Credits?|Featurette|Bonus|Audio Guide|Live|Greeting|Bumper|Eyecatch|Warning"
-    r"|Storyboard|Gallery|Photo|(?:CM|PV)(?: ?[&+] ?(?:CM|PV))? Collection|[^\s\[\]()【】]{2,24}[ _](?:PV|CM|Menu|Trailer|Preview)"
+    r"|Storyboard|(?:Art |Image )?Gallery|(?:Insert|Theme) Songs?|Photo|(?:CM|PV)(?: ?[&+] ?(?:CM|PV))? Collection|[^\s\[\]()【】]{2,24}[ _](?:PV|CM|Menu|Trailer|Preview)"
 )
 _COUNT: Final = r"(?:[ _.#-]{0,2}(?:Vol\.?|EP?|No\.?|Type|Ver\.?)?[ _.]?(?:\d{1,3}|[A-D]|II?I?)(?:[ _.&+~-]{1,3}\d{1,3}|[a-f])?)?(?:v\d)?"
 _PLACED_EXTRA: Final = re.compile(

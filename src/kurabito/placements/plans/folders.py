@@ -35,7 +35,7 @@ _KINDS: Final[dict[FolderKind, str]] = {
         r"|(?:bonus|special) features|映像特典|特典映像|特典|tokuten|others?|misc|mvs?|making|events?|iv|webpreviews?"
         r"|openings?|endings?|花絮|预告|logo|shorts|interview|mini-?clips?"
     ),
-    FolderKind.SPECIALS: r"sps?|specials?|ovas?|oads?|onas?|omake|番外篇?|特别篇|特別篇|season ?0{1,2}|s0{1,2}|sp ?& ?ova|ova ?& ?sp",
+    FolderKind.SPECIALS: r"sps?|(?:tv ?)?specials?|ovas?|oads?|onas?|omake|番外[篇編编]?|特[别別][篇編编]|スペシャル|season ?0{1,2}|s0{1,2}|sp ?& ?ova|ova ?& ?sp",
     FolderKind.FILMS: r"movies?|films?|剧场版|劇場版|the movies?|电影|電影",
     FolderKind.TRACKS: r"subs?|subtitles?|sub ?packs?|字幕|外挂字幕|外掛字幕|audios?|audio tracks?|ass|srt|mka|音轨|commentary",
     FolderKind.MUSIC: r"cds?|osts?|soundtracks?|music|bgm|albums?|audio cds?|drama cds?|音乐|原声|singles?|songs?|(?:特典|ドラマ|ボーナス) ?cds?|サントラ|サウンドトラック",
@@ -48,6 +48,23 @@ _KINDS: Final[dict[FolderKind, str]] = {
         r"|(?:new|untitled) folder(?: ?\(?\d+\)?)?|neuer ordner|nouveau dossier|nueva carpeta|新しいフォルダー?|新建文件夹|新資料夾|새 폴더"
     ),
 }
+# `Season 1 Extras`, `Bonus Disc`, `Deleted and Extended Scenes`: words for extras, and words that go with them.
+_EXTRA_WORD: Final = (
+    r"extras?|bonus(?:es)?|features?|featurettes?|supplements?|outtakes|bloopers|interviews?|trailers?|teasers?|promos?|commercials?|menus?|creditless"
+    r"|textless|ops? ?eds?|nc|nc ?(?:op|ed)s?|openings?|endings?|previews?|pvs?|cms?|deleted|making|behind|特典|映像特典|花絮|预告片?|予告"
+)
+_BESIDE_EXTRA: Final = (
+    r"(?:season|series|s|dis[ck]|vol|volume|part) ?\d{1,2}|\d{1,2}|season|dis[ck]|dvd|bd|blu ?ray|of|and|the scenes|scenes|special|extended|files?|contents?"
+    r"|materials?|clips?|videos?|ops?|eds?|oped"
+)
+_OF_EXTRAS: Final = re.compile(
+    rf"(?:(?:{_BESIDE_EXTRA}) )*(?:{_EXTRA_WORD})(?: (?:{_EXTRA_WORD}|{_BESIDE_EXTRA}))*", re.I
+)
+# `蔵人 映像特典`, `Koji - Extras`
+_ENDS_IN_EXTRAS: Final = re.compile(r"\S[ _](?:映像特典|特典映像|特典)$|\S - (?:Extras?|Bonus|Featurettes)$", re.I)
+# Such a folder has many works.
+OF_FILMS: Final = re.compile(r"movies?|films?|cinema|kino|collection|电影|電影|映画|영화|剧场版|劇場版|合集", re.I)
+_BETWEEN_WORDS: Final = re.compile(r"[\s._()\[\]&+,-]+")
 _PATTERNS: Final = {kind: re.compile(pattern, re.I) for kind, pattern in _KINDS.items()}
 _SEASON: Final = re.compile(
     r"(?:season|saison|staffel|temporada|stagione|series|s|сезон)[ ._-]{0,3}(\d{1,2})(?:[ ._-]*[\[(].*)?|book[ ._-]?(\d{1,2})(?:[ ._-].*)?|第\s?(\d{1,2})\s?[季期]|(\d)(?:st|nd|rd|th) season",
@@ -88,6 +105,8 @@ def folder_kind(name: str) -> FolderKind:
     for kind, pattern in _PATTERNS.items():
         if pattern.fullmatch(plain):
             return kind
+    if _ENDS_IN_EXTRAS.search(plain) or _OF_EXTRAS.fullmatch(_BETWEEN_WORDS.sub(" ", plain).strip()):
+        return FolderKind.EXTRAS
     parts = [part for part in _PARTS.split(plain) if part]
     if len(parts) > 1 and all(folder_kind(part) in (FolderKind.EXTRAS, FolderKind.SPECIALS) for part in parts):
         return FolderKind.SPECIALS if FolderKind.SPECIALS in map(folder_kind, parts) else FolderKind.EXTRAS

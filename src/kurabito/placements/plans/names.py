@@ -11,7 +11,7 @@ from typing import Final
 from kurabito.placements.errors import ValueUnknown
 from kurabito.placements.naming.numbering import EntryNumbers, NumberingScheme, number_episodes, special_number
 from kurabito.placements.naming.presets import NamingSettings
-from kurabito.placements.naming.safe_names import twin_key
+from kurabito.placements.naming.safe_names import LONGEST_STEM, safe_name, twin_key
 from kurabito.placements.naming.sidecars import TrackTag
 from kurabito.placements.naming.targets import beside, episode_stem, extra_stem, film_stem, with_extension
 from kurabito.placements.naming.tokens import NameFacts, joined_titles
@@ -46,6 +46,7 @@ class TargetNames:
     def name(self, files: Sequence[PlannedFile]) -> list[PlannedFile]:
         """The same files with their targets. Videos first: what goes along is named after them."""
         found = [self._named(file) if file.video is None else file for file in files]
+        found = _told_apart(found)
         return _without_twins([self._beside(file) if file.video is not None else file for file in found])
 
     def _named(self, file: PlannedFile) -> PlannedFile:
@@ -147,6 +148,26 @@ def _numbered(facts: NameFacts, work: Work, show: ShowContext | None, naming: Na
 
 def _asked(file: PlannedFile, reason: Reason[PlanReason]) -> PlannedFile:
     return replace(file, action=FileAction.ASK, reason=reason, candidates=(file.work,) if file.work else ())
+
+
+def _told_apart(files: Sequence[PlannedFile]) -> list[PlannedFile]:
+    """Extras of one name, as each season has them, say the folder that they are from: `Season 2 - Gag Reel`."""
+    by_name: dict[str, list[int]] = defaultdict(list)
+    for place, file in enumerate(files):
+        if file.file_class is FileClass.EXTRA and file.target is not None:
+            by_name[twin_key(file.target)].append(place)
+    found = list(files)
+    for places in by_name.values():
+        paths = [SplitPath.of(files[place].path) for place in places]
+        for depth in range(1, min(len(path.folders) for path in paths) + 1):
+            folders = [path.folders[-depth] for path in paths]
+            if 1 < len(places) == len(set(folders)):
+                for place, path, folder in zip(places, paths, folders, strict=True):
+                    above, slash, _ = str(files[place].target).rpartition("/")
+                    stem = safe_name(f"{folder} - {path.stem}", longest=LONGEST_STEM)
+                    found[place] = replace(files[place], target=with_extension(f"{above}{slash}{stem}", path.extension))
+                break
+    return found
 
 
 def _without_twins(files: list[PlannedFile]) -> list[PlannedFile]:

@@ -23,7 +23,8 @@ _TV_ENDING: Final = re.compile(r"[ _.]+TV-[1-9]$", re.I)
 _SCRAMBLED: Final = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]{16,}")
 # Cameras, discs, and programs that read discs count their files, and none of these numbers is an episode.
 _NUMBERED_BY_MACHINE: Final = re.compile(
-    r"VTS_\d\d_\d|title_?\d{2,3}|(?:.*_)?t\d\d|(?:IMG|VID|MVI|MOV|DSC[FN]?|DJI|PXL|GOPR|GX|GH|GP)_?\d{4,}(?:_\d+)*",
+    r"VTS_\d\d_\d|title_?\d{2,3}|(?:.*_)?t\d\d|(?:IMG|VID|MVI|MOV|DSC[FN]?|DJI|PXL|GOPR|GX|GH|GP)_?\d{4,}(?:_\d+)*"
+    r"|.*(?<!\d)(?:19|20)\d\d-\d\d-\d\d[ _](?:at )?\d\d[.:-]\d\d(?:[.:-]\d\d)?(?: ?[AP]M)?",
     re.I,
 )
 _STREAM: Final = re.compile(r"\d{5}\.m2?ts", re.I)
@@ -47,6 +48,13 @@ _HOUR: Final = re.compile(
 )
 _LEADING_SIGN: Final = re.compile(r"(?:\[[字解多二デ新終再]\]|[\U0001f210-\U0001f23b])+")
 _BARE_YEAR: Final = re.compile(r" ((?:19|20)\d\d)$")
+# `How to wash rice [dQw4w9WgXcQ]`: the id of a video at the site that it is from.
+_VIDEO_ID: Final = re.compile(
+    r"(?<=[^\]]) ?\[(?=[^\]]*\d)(?=[^\]]*[a-z])(?![^\]]*(?:1080|720|480|2160|26[45]|bit|rip|aac|flac))[A-Za-z0-9_-]{11}\](?=\.\w+$|$)",
+    re.I,
+)
+# `C2E014`: the campaigns of a game that is played before an audience are its seasons.
+_CAMPAIGN: Final = re.compile(r"(?<![A-Za-z0-9])C(\d)E(?=\d{2,3}(?!\d))")
 _LEADING_GROUP: Final = re.compile(r"^\s*\[[^\]]*\]")
 _NEAR: Final = 6
 _MOST_SPECIALS: Final = 100
@@ -56,7 +64,8 @@ def read_own_name(path: SplitPath) -> ReleaseTitle:
     """What the name says. Nothing, where it is scrambled or no person gave it."""
     if _SCRAMBLED.fullmatch(path.stem) or _NAMELESS.fullmatch(path.stem) or is_numbered_by_machine(path):
         return ReleaseTitle()
-    told = parse_title(_as_titled(_SITE.sub("", path.name[end_of_time(path.stem) :])))
+    name = _VIDEO_ID.sub("", _SITE.sub("", path.name[end_of_time(path.stem) :]))
+    told = parse_title(_as_titled(_CAMPAIGN.sub(r"S\1E", name)))
     if counted := _ISSUE.fullmatch(path.stem):
         # The word counts seasons of anime, and the shows of a variety programme.
         return replace(told, season=None, seasons=(), episodes=(int(counted[1]),))

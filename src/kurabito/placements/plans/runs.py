@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from kurabito.placements.plans.folders import read_folder, show_title
+from kurabito.placements.plans.folders import OF_FILMS, read_folder, show_title
+from kurabito.placements.plans.leading import FEWEST, by_year, collected, in_line, led, not_of_years
 from kurabito.placements.plans.model import WorkKind
 from kurabito.placements.plans.own_names import is_numbered_by_machine
 from kurabito.placements.plans.reading import SeasonFrom, VideoReading
-from kurabito.titles import fold_title, parse_title
+from kurabito.placements.plans.seasons import LONGEST_SEASON, in_hundreds
+from kurabito.titles import parse_title
 
 _CHECKSUM: Final = re.compile(r"[\[( ][0-9A-Fa-f]{8}[\])]?")
 # The last episode may say that it is the last.
@@ -22,21 +24,18 @@ _ENDS: Final = re.compile(
 )
 _DIGITS: Final = re.compile(r"\d+")
 _COUNTED: Final = re.compile(r"[ ._-]+(?:Part|Pt|Chapter|Episode|Ep|E|No|Vol)[ ._#-]*$", re.I)
-# The number before the name of an episode: `1. Rice`, `2 - Water`, `3 Yeast`.
-_LEADING: Final = re.compile(r"(\d{1,3})(\.\s|\s?-\s|[\s_.])[\s_.-]*(?=[^\W\d])")
 _PAIRED: Final = re.compile(r"(.*[^\W\d_].*?)[ ._]([1-9])-(\d{2})(?!\d)")
-_IN_ORDER: Final = re.compile(r"^\d{1,3}(?:\.\s|\s?-\s)")
 _WORDED_PART: Final = re.compile(
     r"(.*[^\W_])[ ._-]+(?:Part|Pt|Chapter|Episode)[ ._]+([IVX]{1,5}|\d{1,2}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten)(?=[ ._-]|$)",
     re.I,
 )
 _NUMERALS: Final = "I II III IV V VI VII VIII IX X".split()
 _NUMBER_WORDS: Final = "ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE TEN".split()
-_YEAR_FIRST: Final = re.compile(r"((?:19|20)\d\d)\s?[-.]\s?(\S.*)")
 _SECTION: Final = re.compile(r"\d{1,3}[ ._-]+[^\W\d]")
-_LONGEST_SEASON: Final = 40
-_FEWEST: Final = 3
-"""Two names that differ in a number may be two works."""
+_NAMED_NUMBER: Final = re.compile(
+    r"(?:Part|Pt|Chapter|Episode|Ep|E|No|#|第)[ ._-]{0,2}\d|\d\s?(?:[话話集回]|화|of)", re.I
+)
+_SIZE_OF_FILM: Final = 2_500_000_000
 _FEWEST_OF_YEAR: Final = 4
 """Films of one story have been shown in one year, but not so many."""
 
@@ -48,11 +47,10 @@ def read_together(readings: Sequence[VideoReading]) -> list[VideoReading]:
         by_folder[reading.path.folders].append(place)
     found = list(readings)
     for places in by_folder.values():
-        if len(places) >= _FEWEST:
-            alike = _by_year([found[place] for place in places])
-            together = _in_hundreds(
-                _not_of_years(_collected(_counted(_led(_in_pairs(_in_parts(_in_hundred_of_folder(alike)))))))
-            )
+        if len(places) >= FEWEST:
+            together = [found[place] for place in places]
+            for read in _STEPS:
+                together = read(together)
             for place, reading in zip(places, together, strict=True):
                 found[place] = reading
     return _in_sections(found)
@@ -69,41 +67,13 @@ def _counted(readings: list[VideoReading]) -> list[VideoReading]:
     found = list(readings)
     for places in by_shape.values():
         group = [readings[place] for place in places]
-        if len(places) < _FEWEST or not _needs_numbers(group):
+        if len(places) < FEWEST or not _needs_numbers(group):
             continue
         column = _differing([numbers[place] for place in places])
-        if column is not None:
+        if column is not None and not _may_be_films(group, [numbers[place][column] for place in places]):
             for place in places:
                 found[place] = _with_number(readings[place], numbers[place], column)
     return found
-
-
-def _led(readings: list[VideoReading]) -> list[VideoReading]:
-    """`1. Rice`, `2. Water`, in the folder of a show: the number before each name is its episode."""
-    if all(_IN_ORDER.match(one.title or "") and one.own_year and not one.episodes for one in readings):
-        # `1. Koji (2001)`, `2. Sake (2003)`: films, and the numbers only their order.
-        return [replace(one, title=_IN_ORDER.sub("", str(one.title))) for one in readings]
-    led = [_LEADING.match(reading.path.stem) for reading in readings]
-    numbers = [int(one[1]) for one in led if one]
-    if len(numbers) < len(readings) or len(set(numbers)) < len(numbers):
-        return readings
-    above = show_title(map(read_folder, reversed(readings[0].path.folders)))
-    if above is None:
-        return readings
-    # `12 Brewers`, `7 Barrels`: with only a blank behind it, a number counts where it goes on from the one before.
-    gaps = max(numbers) - min(numbers) + 1 - len(numbers)
-    if gaps and any(one[2] in (" ", "_", ".") for one in led if one):
-        return readings
-    if any(one.own_year or one.dated or one.kind not in (None, WorkKind.EPISODE) for one in readings):
-        return readings
-    return [
-        replace(
-            reading, kind=WorkKind.EPISODE, episodes=(number,), title=above, own_title=False, part=None, counted=True
-        )
-        if reading.kind is None
-        else reading
-        for reading, number in zip(readings, numbers, strict=True)
-    ]
 
 
 def _in_parts(readings: list[VideoReading]) -> list[VideoReading]:
@@ -118,7 +88,7 @@ def _in_parts(readings: list[VideoReading]) -> list[VideoReading]:
     found_readings = list(readings)
     for name, places in by_name.items():
         years = {readings[place].own_year for place in places}
-        fewest = _FEWEST if years == {None} else _FEWEST_OF_YEAR
+        fewest = FEWEST if years == {None} else _FEWEST_OF_YEAR
         if len(years) == 1 and len(places) >= fewest and len({numbers[place] for place in places}) == len(places):
             title = parse_title(name).title
             for place in places:
@@ -180,7 +150,7 @@ def _in_hundred_of_folder(readings: list[VideoReading]) -> list[VideoReading]:
     pattern = re.compile(rf"(?<![A-Za-z0-9]){season}(\d\d)(?![A-Za-z0-9])")
     found = [list(pattern.finditer(reading.path.stem)) for reading in readings]
     numbers = [int(one[0][1]) for one in found if len(one) == 1]
-    if len(set(numbers)) < len(readings) or 1 not in numbers or not all(0 < one <= _LONGEST_SEASON for one in numbers):
+    if len(set(numbers)) < len(readings) or 1 not in numbers or not all(0 < one <= LONGEST_SEASON for one in numbers):
         return readings
     if any(reading.episodes not in ((), (season * 100 + one,)) for reading, one in zip(readings, numbers, strict=True)):
         return readings
@@ -198,26 +168,6 @@ def _title_before(reading: VideoReading, at: int) -> str | None:
     )
 
 
-def _in_hundreds(readings: list[VideoReading]) -> list[VideoReading]:
-    """`Koji - 122`, `Koji - 201`: each hundred begins with 01 and ends early, so that it is a season."""
-    by_show: dict[str, list[int]] = defaultdict(list)
-    for place, reading in enumerate(readings):
-        if reading.kind is WorkKind.EPISODE and reading.season is None and len(reading.episodes) == 1:
-            by_show[fold_title(reading.title or "")].append(place)
-    found = list(readings)
-    for places in by_show.values():
-        numbers = [readings[place].episodes[0] for place in places]
-        seasons = {int(number) // 100 for number in numbers}
-        begun = {int(number) // 100 for number in numbers if number % 100 == 1}
-        if len(seasons) > 1 and seasons == begun and all(0 < number % 100 <= _LONGEST_SEASON for number in numbers):
-            for place, number in zip(places, numbers, strict=True):
-                season, episode = divmod(int(number), 100)
-                found[place] = replace(
-                    readings[place], season=season, episodes=(episode,), season_from=SeasonFrom.PAIR, counted=True
-                )
-    return found
-
-
 def _numeral(word: str) -> int | None:
     if word.isdecimal():
         return int(word)
@@ -227,39 +177,6 @@ def _numeral(word: str) -> int | None:
     return None
 
 
-def _collected(readings: list[VideoReading]) -> list[VideoReading]:
-    """`01 - Koji (1984)`, `02 - Sake (1986)`: works of different years are films, and the numbers only their order."""
-    years = {reading.own_year for reading in readings}
-    if None in years or len(years) < _FEWEST or any(reading.own_title or not reading.words for reading in readings):
-        return readings
-    return [
-        replace(reading, kind=WorkKind.FILM, title=reading.words, own_title=True, episodes=(), year=reading.own_year)
-        for reading in readings
-    ]
-
-
-def _not_of_years(readings: list[VideoReading]) -> list[VideoReading]:
-    """`Koji - 01 - Rice (1962)`, `Koji - 02 - Water (1965)`: one a year. Films in their order, or not: a person says it."""
-    years = {reading.own_year for reading in readings}
-    is_named = all(reading.own_title and reading.season is None and reading.episodes for reading in readings)
-    if None in years or len(years) < len(readings) or not is_named:
-        return readings
-    return [replace(reading, kind=None, episodes=(), dated=True) for reading in readings]
-
-
-def _by_year(readings: list[VideoReading]) -> list[VideoReading]:
-    """`1984 - Koji`, `1986 - Sake`: films by their years. One name alone may be a title, as `2001 - A Space Odyssey` is."""
-    found = [_YEAR_FIRST.fullmatch(reading.title or "") for reading in readings]
-    years = [int(one[1]) for one in found if one]
-    if len(years) < len(readings) or len(set(years)) < _FEWEST or any(reading.episodes for reading in readings):
-        return readings
-    return [
-        replace(reading, kind=WorkKind.FILM, title=one[2], own_title=True, year=int(one[1]))
-        for reading, one in zip(readings, found, strict=True)
-        if one
-    ]
-
-
 def _needs_numbers(group: Sequence[VideoReading]) -> bool:
     # The days on which they were shown differ in one number too.
     if any(reading.kind not in (None, WorkKind.EPISODE) or reading.dated for reading in group):
@@ -267,6 +184,14 @@ def _needs_numbers(group: Sequence[VideoReading]) -> bool:
     if any(is_numbered_by_machine(reading.path) for reading in group):
         return False
     return any(reading.kind is None for reading in group) or len({reading.episodes for reading in group}) == 1
+
+
+def _may_be_films(group: Sequence[VideoReading], numbers: Sequence[str]) -> bool:
+    """`Koji 1`, `Koji 2`, each as large as a film or on a shelf for films."""
+    is_shelf = any(OF_FILMS.search(folder) for folder in group[0].path.folders[-1:])
+    is_short = all(len(number) == 1 for number in numbers) and group[0].season is None
+    is_named = _NAMED_NUMBER.search(group[0].path.stem) is not None
+    return is_short and not is_named and (is_shelf or all(one.path.size > _SIZE_OF_FILM for one in group))
 
 
 def _differing(rows: Sequence[Sequence[str]]) -> int | None:
@@ -292,3 +217,18 @@ def _with_number(reading: VideoReading, numbers: Sequence[str], column: int) -> 
         own_title=before is not None,
         counted=True,
     )
+
+
+_STEPS: Final = (
+    by_year,
+    _in_hundred_of_folder,
+    _in_parts,
+    _in_pairs,
+    in_line,
+    led,
+    _counted,
+    collected,
+    not_of_years,
+    in_hundreds,
+)
+"""In this order: what is surer is read first."""

@@ -13,6 +13,8 @@ from kurabito.placements.plans.reasons import PlanReason
 from kurabito.reasons import Reason
 from kurabito.titles import Episode, fold_title
 
+LONGEST_SEASON: Final = 40
+"""No season has more episodes, where hundreds count the seasons."""
 _SHORTEST_SEASON: Final = 10
 """A number below it, in a season after the first, cannot count through all of them."""
 
@@ -182,3 +184,23 @@ def reason_for(reading: VideoReading, work: Work, *, counted_on: bool = False) -
     if reading.season_from is SeasonFrom.FOLDER:
         return because(PlanReason.FOLDER_SEASON, folder=reading.season_folder, **facts)
     return because(PlanReason.EPISODE, **facts)
+
+
+def in_hundreds(readings: list[VideoReading]) -> list[VideoReading]:
+    """`Koji - 122`, `Koji - 201`: each hundred begins with 01 and ends early, so that it is a season."""
+    by_show: dict[str, list[int]] = defaultdict(list)
+    for place, reading in enumerate(readings):
+        if reading.kind is WorkKind.EPISODE and reading.season is None and len(reading.episodes) == 1:
+            by_show[fold_title(reading.title or "")].append(place)
+    found = list(readings)
+    for places in by_show.values():
+        numbers = [readings[place].episodes[0] for place in places]
+        seasons = {int(number) // 100 for number in numbers}
+        begun = {int(number) // 100 for number in numbers if number % 100 == 1}
+        if len(seasons) > 1 and seasons == begun and all(0 < number % 100 <= LONGEST_SEASON for number in numbers):
+            for place, number in zip(places, numbers, strict=True):
+                season, episode = divmod(int(number), 100)
+                found[place] = replace(
+                    readings[place], season=season, episodes=(episode,), season_from=SeasonFrom.PAIR, counted=True
+                )
+    return found

@@ -14,6 +14,9 @@ from kurabito.placements.plans.reading import SeasonFrom, VideoReading
 from kurabito.titles import fold_title
 
 _SEQUEL: Final = re.compile(r"(.*\w[!?.]*)[ ._]+(II|III|IV|V|VI|[2-9])")
+# In Chinese and Japanese no blank stands before it.
+_JOINED_SEQUEL: Final = re.compile(r"(.*[\u3041-\u30ff\u4e00-\u9fff\uac00-\ud7a3])([2-9])")
+_FIRST_OF_SEQUELS: Final = re.compile(r"(.*[^\W\d_][!?.]*)[ ._]?1")
 _ROMAN: Final = {"II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6}
 _SEASON_WORDS: Final = re.compile(r"(?:Series|Season) \d{1,2}(?!\d)", re.I)
 # As fansub groups write the season of an anime: not `Koji Part 2`, `Koji 1 2` or `Koji 9`.
@@ -26,6 +29,8 @@ _SPECIAL_NAME: Final = re.compile(
     r"[ _.:-]+(Omake|Picture Drama|Mini[ -]?(?:Anime|Theater|Theatre|Drama|Movie)|Short Anime|(?:Special|Extra|Bonus)(?: Episode)?|Recap)s?$",
     re.I,
 )
+_NUMBER_BEHIND: Final = re.compile(r"(.*\S) - (\d{2,4})")
+_ENOUGH: Final = 3
 _FILM_WORD: Final = re.compile(r"剧场版|劇場版|The Movie(?![A-Za-z])", re.I)
 
 
@@ -34,6 +39,7 @@ def read_beside(readings: Sequence[VideoReading], *, is_known: bool) -> list[Vid
 
     Of shows that are known, the record says which season a sequel is: it may have one that is called `Koji II`.
     """
+    readings = _by_first_number(readings)
     shows = {fold_title(one.title) for one in readings if one.kind is WorkKind.EPISODE and one.title}
     sequels = [_as_season(_as_special(one, shows), shows, is_known=is_known) for one in _beside_folders(readings)]
     sequels = _without_common_seasons(sequels)
@@ -44,13 +50,52 @@ def read_beside(readings: Sequence[VideoReading], *, is_known: bool) -> list[Vid
     return _with_one_year([_beside_show(one, folded, episodes) for one in sequels])
 
 
+def _by_first_number(readings: Sequence[VideoReading]) -> list[VideoReading]:
+    """`Koji - 11 - 0` beside `Koji - 10 - Rice`: of two numbers the first counts the episodes, as it does for the others."""
+    beside: dict[tuple[tuple[str, ...], str], list[VideoReading]] = defaultdict(list)
+    for one in readings:
+        if one.kind is WorkKind.EPISODE and one.title:
+            beside[one.path.folders, fold_title(one.title)].append(one)
+    return [_first_number(one, beside) for one in readings]
+
+
+def _first_number(
+    reading: VideoReading, beside: Mapping[tuple[tuple[str, ...], str], Sequence[VideoReading]]
+) -> VideoReading:
+    found = _NUMBER_BEHIND.fullmatch(reading.title or "") if reading.own_title and reading.episodes else None
+    others = beside.get((reading.path.folders, fold_title(found[1])), ()) if found else ()
+    if found is None or len(others) < _ENOUGH or any(int(found[2]) in one.episodes for one in others):
+        return reading
+    like = others[0]
+    return replace(
+        reading,
+        kind=WorkKind.EPISODE,
+        title=like.title,
+        episodes=(int(found[2]),),
+        season=like.season,
+        season_from=like.season_from,
+        season_folder=like.season_folder,
+        label=None,
+        special_of=None,
+    )
+
+
 def _as_season(reading: VideoReading, shows: Collection[str], *, is_known: bool) -> VideoReading:
     """`Koji II` is the second season of `Koji`. Higher numbers are so only beside it: alone, `Koji 9` may be a name."""
-    found = _SEQUEL.fullmatch(reading.title or "") if reading.kind in (WorkKind.EPISODE, WorkKind.SPECIAL) else None
-    if found is None or reading.season_from in (SeasonFrom.PAIR, SeasonFrom.NAME):
+    if reading.kind not in (WorkKind.EPISODE, WorkKind.SPECIAL) or reading.season_from in (
+        SeasonFrom.PAIR,
+        SeasonFrom.NAME,
+    ):
+        return reading
+    title = reading.title or ""
+    first = _FIRST_OF_SEQUELS.fullmatch(title)
+    if first and f"{fold_title(first[1])}2" in shows and reading.season in (None, 0, 1):
+        return replace(reading, title=first[1])
+    found = _SEQUEL.fullmatch(title) or _JOINED_SEQUEL.fullmatch(title)
+    if found is None:
         return reading
     number = _ROMAN.get(found[2]) or int(found[2])
-    is_beside = fold_title(found[1]) in shows
+    is_beside = not {fold_title(found[1]), f"{fold_title(found[1])}1"}.isdisjoint(shows)
     is_said = not is_known and bool(_FANSUB_SEQUEL.search(reading.title or "")) and reading.path.stem[0] in "[【"
     if not (is_beside or is_said) or reading.season not in (None, 0, number):
         return reading

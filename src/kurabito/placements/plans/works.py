@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from kurabito.placements.plans.folders import FolderKind, folder_kind, read_folder
+from kurabito.placements.plans.folders import OF_FILMS, FolderKind, folder_kind, read_folder
 from kurabito.placements.plans.model import PlanContext, ShowContext, Work, WorkKind, because
 from kurabito.placements.plans.reading import VideoReading
 from kurabito.placements.plans.reasons import PlanReason
@@ -18,9 +18,9 @@ from kurabito.titles import fold_title, parse_title
 
 _SAYS_MOVIE: Final = re.compile(r"(?<![A-Za-z])Movies? ?\d", re.I)
 _DISC: Final = re.compile(r"(?<![A-Za-z])(?:cd|disc|disk)[ ._-]?\d", re.I)
-# Such a folder has many works.
-_OF_FILMS: Final = re.compile(r"movies?|films?|cinema|kino|collection|电影|電影|映画|영화|剧场版|劇場版|合集", re.I)
 _VOLUME: Final = re.compile(r"(?:dis[ck]|vol|volume|dvd|bd|cd|box|part)[ ._-]?\d", re.I)
+# A year that is no word of the name: `(2001)`, `.2001.`.
+_BETWEEN_MARKS: Final = re.compile(r"[(\[.](?:19|20)\d\d[)\].]|[.](?:19|20)\d\d$")
 _MANY: Final = 3
 _DWARFED: Final = 20
 """No film is so much smaller than what lies beside it."""
@@ -190,8 +190,9 @@ class _Unnumbered:
             return True
         folder = reading.path.folders[-1] if reading.path.folders else ""
         is_sorted = folder_kind(folder) is not FolderKind.NAMED and _VOLUME.match(folder) is None
-        is_shelf = not folder or is_sorted or _OF_FILMS.search(folder) is not None
-        return reading.own_year is None and not is_shelf and self._loose[reading.path.folders] >= _MANY
+        is_shelf = not folder or is_sorted or OF_FILMS.search(folder) is not None
+        is_dated = reading.own_year is not None and _BETWEEN_MARKS.search(reading.path.stem) is not None
+        return not is_dated and not is_shelf and self._loose[reading.path.folders] >= _MANY
 
     def _is_part_of_folder(self, reading: VideoReading, own: str) -> bool:
         """Whether the folder is one work, by its year, and has other videos beside this one: a day of a race, a pilot."""

@@ -1,0 +1,103 @@
+"""What the numbers and years say that stand before the names of one folder."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from kurabito.placements.plans.folders import FolderKind, folder_kind, read_folder, show_title
+from kurabito.placements.plans.model import WorkKind
+from kurabito.placements.plans.reading import VideoReading
+
+# `01 Rice`, `02. 24 Casks`: whatever stands behind numbers that go on from one to the next is a name.
+_IN_LINE: Final = re.compile(r"(\d{2,3})(?:\.\s|\s?-\s|[\s_\u3001])\s*(?=\S)")
+# The number before the name of an episode: `1. Rice`, `2 - Water`, `3 Yeast`.
+_LEADING: Final = re.compile(r"(\d{1,3})(\.\s|\s?-\s|[\s_.\u3001])[\s_.-]*(?=[^\W\d])")
+_IN_ORDER: Final = re.compile(r"^\d{1,3}(?:\.\s|\s?-\s)")
+_YEAR_FIRST: Final = re.compile(r"((?:19|20)\d\d)\s?[-.]\s?(\S.*)")
+FEWEST: Final = 3
+"""Two names that differ in a number may be two works."""
+
+
+def in_line(readings: list[VideoReading]) -> list[VideoReading]:
+    """`01 Rice`, `02 24 Casks`, `03 Year 2000` in the folder of a show: what a name has in it counts nothing."""
+    led = [_IN_LINE.match(reading.path.stem) for reading in readings]
+    numbers = [int(one[1]) for one in led if one]
+    if len(set(numbers)) < len(readings) or max(numbers) - min(numbers) >= len(numbers):
+        return readings
+    above = show_title(map(read_folder, reversed(readings[0].path.folders)))
+    is_even = len({len(one[1]) for one in led if one}) == 1
+    many_years = 2 * sum(one.own_year is not None for one in readings) > len(readings)
+    is_sorted = folder_kind(readings[0].path.folders[-1]) in (FolderKind.SPECIALS, FolderKind.FILMS) if above else True
+    if is_sorted or not is_even or many_years or any(one.dated for one in readings):
+        return readings
+    if all(reading.episodes == (number,) for reading, number in zip(readings, numbers, strict=True)):
+        return readings
+    return [
+        _numbered(reading, number, above) if reading.kind is not WorkKind.SPECIAL or reading.label == "0" else reading
+        for reading, number in zip(readings, numbers, strict=True)
+    ]
+
+
+def _numbered(reading: VideoReading, number: int, title: str | None) -> VideoReading:
+    return replace(
+        reading, kind=WorkKind.EPISODE, episodes=(number,), title=title, own_title=False, part=None, counted=True
+    )
+
+
+def led(readings: list[VideoReading]) -> list[VideoReading]:
+    """`1. Rice`, `2. Water`, in the folder of a show: the number before each name is its episode."""
+    if all(_IN_ORDER.match(one.title or "") and one.own_year and not one.episodes for one in readings):
+        # `1. Koji (2001)`, `2. Sake (2003)`: films, and the numbers only their order.
+        return [replace(one, title=_IN_ORDER.sub("", str(one.title))) for one in readings]
+    led = [_LEADING.match(reading.path.stem) for reading in readings]
+    numbers = [int(one[1]) for one in led if one]
+    if len(numbers) < len(readings) or len(set(numbers)) < len(numbers):
+        return readings
+    above = show_title(map(read_folder, reversed(readings[0].path.folders)))
+    if above is None:
+        return readings
+    # `12 Brewers`, `7 Barrels`: with only a blank behind it, a number counts where it goes on from the one before.
+    gaps = max(numbers) - min(numbers) + 1 - len(numbers)
+    if gaps and any(one[2] in (" ", "_", ".") for one in led if one):
+        return readings
+    if any(one.own_year or one.dated or one.kind not in (None, WorkKind.EPISODE) for one in readings):
+        return readings
+    return [
+        _numbered(reading, number, above) if reading.kind is None else reading
+        for reading, number in zip(readings, numbers, strict=True)
+    ]
+
+
+def collected(readings: list[VideoReading]) -> list[VideoReading]:
+    """`01 - Koji (1984)`, `02 - Sake (1986)`: works of different years are films, and the numbers only their order."""
+    years = {reading.own_year for reading in readings}
+    if None in years or len(years) < FEWEST or any(reading.own_title or not reading.words for reading in readings):
+        return readings
+    return [
+        replace(reading, kind=WorkKind.FILM, title=reading.words, own_title=True, episodes=(), year=reading.own_year)
+        for reading in readings
+    ]
+
+
+def not_of_years(readings: list[VideoReading]) -> list[VideoReading]:
+    """`Koji - 01 - Rice (1962)`, `Koji - 02 - Water (1965)`: one a year. Films in their order, or not: a person says it."""
+    years = {reading.own_year for reading in readings}
+    is_named = all(reading.own_title and reading.season is None and reading.episodes for reading in readings)
+    if None in years or len(years) < len(readings) or not is_named:
+        return readings
+    return [replace(reading, kind=None, episodes=(), dated=True) for reading in readings]
+
+
+def by_year(readings: list[VideoReading]) -> list[VideoReading]:
+    """`1984 - Koji`, `1986 - Sake`: films by their years. One name alone may be a title, as `2001 - A Space Odyssey` is."""
+    found = [_YEAR_FIRST.fullmatch(reading.title or "") for reading in readings]
+    years = [int(one[1]) for one in found if one]
+    if len(years) < len(readings) or len(set(years)) < FEWEST or any(reading.episodes for reading in readings):
+        return readings
+    return [
+        replace(reading, kind=WorkKind.FILM, title=one[2], own_title=True, year=int(one[1]))
+        for reading, one in zip(readings, found, strict=True)
+        if one
+    ]
