@@ -32,7 +32,7 @@ serve: $(VENV)/.base ## start Kurabito on 127.0.0.1:8484
 test: ready provision ## check, then run every test
 	@echo "==> running the tests"
 	@# A file's tests stay in one process: those about a million rows build them once. Many wait for other processes or for
-	@# the disk, so there are three times as many processes as cores; the long ones, in the first folders, do not come last.
+	@# the disk, so there are three times as many processes as cores; tests/support/order.py has them wait at different times.
 	@$(PYTEST) -n $$((3 * $$(nproc))) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 # Mypy works on one core. On another the tests are read meanwhile, which every process would do for itself otherwise.

@@ -18,6 +18,7 @@ pytest_plugins = [
     # First, because the others use it.
     "tests.support.waiting",
     "tests.support.databases",
+    "tests.support.order",
     "tests.support.pgbouncer",
     "tests.support.postgres",
 ]

@@ -45,11 +45,19 @@ ASTRAY = (
 MOMENTS = range(1, 120, 13)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Database, str]]:
-    url = f"sqlite:///{tmp_path / 'catalog.db'}"
-    if request.param == "postgres":
-        url = request.getfixturevalue("migrated_postgres")
+@pytest.fixture(scope="module")
+def program() -> Iterator[subprocess.Popen[str]]:
+    """Forks a process for each correction; for all tests, because it takes longer to load than to make one."""
+    with subprocess.Popen(
+        [sys.executable, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+@pytest.fixture
+def kept(url: str) -> Iterator[tuple[Database, str]]:
     database = open_database(url)
     database.open()
     migrate(database, PRODUCT)
@@ -75,14 +83,16 @@ def state(database: Database) -> dict[str, list[Any]]:
     [["merge", 2, 1], ["split", 1, [1]], ["move", 5, 1], ["offset", 2, 1], ["reject", 6]],
     ids=lambda step: step[0],
 )
-def test_a_correction_and_its_undo_are_whole_or_not_there(kept: tuple[Database, str], step: list[Any]) -> None:
+def test_a_correction_and_its_undo_are_whole_or_not_there(
+    kept: tuple[Database, str], program: subprocess.Popen[str], step: list[Any]
+) -> None:
     """Moved are links, episodes, names and rulings together, however often it is killed."""
     database, url = kept
     before = state(database)
-    made = killed_until_made(database, url, step)
+    made = killed_until_made(database, program, url, step)
     assert [row[2] for row in made["corrections"]] == [True]
     assert changed(made) != changed(before)
-    undone = killed_until_made(database, url, ["undo", int(made["corrections"][0][3])])
+    undone = killed_until_made(database, program, url, ["undo", int(made["corrections"][0][3])])
     assert [row[2] for row in undone["corrections"]] == [False]
     assert changed(undone) == changed(before)
 
@@ -95,24 +105,22 @@ def changed(found: dict[str, list[Any]]) -> dict[str, list[Any]]:
     }
 
 
-def killed_until_made(database: Database, url: str, step: list[Any]) -> dict[str, list[Any]]:
+def killed_until_made(
+    database: Database, program: subprocess.Popen[str], url: str, step: list[Any]
+) -> dict[str, list[Any]]:
     """Make a correction in processes that are killed at ever later moments, until it is made: nothing of it is there before."""
     before = state(database)
     now, ended = before, set()
-    with subprocess.Popen(
-        [sys.executable, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as program:
-        assert program.stdin is not None
-        assert program.stdout is not None
-        for moment in MOMENTS:
-            program.stdin.write(json.dumps({"url": url, "step": step, "moment": moment}) + "\n")
-            program.stdin.flush()
-            ended.add(answer := program.stdout.readline().strip())
-            now = state(database)
-            if now != before:
-                break
-            assert answer == "killed"
-        program.stdin.close()
+    assert program.stdin is not None
+    assert program.stdout is not None
+    for moment in MOMENTS:
+        program.stdin.write(json.dumps({"url": url, "step": step, "moment": moment}) + "\n")
+        program.stdin.flush()
+        ended.add(answer := program.stdout.readline().strip())
+        now = state(database)
+        if now != before:
+            break
+        assert answer == "killed"
     assert "killed" in ended
     assert now != before
     assert database.read_blocking(lambda conn: conn.all(ASTRAY)) == []

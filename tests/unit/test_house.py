@@ -150,26 +150,33 @@ def test_a_passage_is_found_whatever_its_names_are(tmp_path: Path) -> None:
     assert repeated(tmp_path, paths, lines=7) == []
 
 
-def unasked_statements(python: str, sql: str) -> list[str]:
-    """The statements of SQL files that no module asks for, by their name or by how it begins."""
-    heads = tuple(re.findall(r"f\"(\w+_)\{", python))
-    asked = {*re.findall(r"\.(\w+)", python), *re.findall(r"\"(\w+)\"", python)}
-    return [
-        name for name in re.findall(r"^-- name: (\w+)", sql, re.M) if name not in asked and not name.startswith(heads)
-    ]
+class Asked:
+    """The statements of SQL files that modules ask for, by their name or by how it begins."""
+
+    def __init__(self, python: str) -> None:
+        self._names = {*re.findall(r"\.(\w+)", python), *re.findall(r"\"(\w+)\"", python)}
+        self._heads = tuple(re.findall(r"f\"(\w+_)\{", python))
+
+    def left_out(self, sql: str) -> list[str]:
+        """The statements of a file that no module asks for."""
+        return [
+            name
+            for name in re.findall(r"^-- name: (\w+)", sql, re.M)
+            if name not in self._names and not name.startswith(self._heads)
+        ]
 
 
 def test_every_statement_of_sql_is_asked_for() -> None:
-    python = "\n".join(path.read_text(encoding="utf-8") for path in modules())
+    asked = Asked("\n".join(path.read_text(encoding="utf-8") for path in modules()))
     files = [path for path in sorted(SOURCE.rglob("*.sql")) if not {"migrations", "schema"} & set(path.parts)]
     assert len(files) > 50
-    found = {str(path.relative_to(SOURCE)): unasked_statements(python, path.read_text()) for path in files}
+    found = {str(path.relative_to(SOURCE)): asked.left_out(path.read_text()) for path in files}
     assert {name: unasked for name, unasked in found.items() if unasked} == {}
 
 
 def test_a_statement_that_is_not_asked_for_is_seen() -> None:
     sql = "-- name: add\n\n-- name: page_open\n\n-- name: forget\n"
-    assert unasked_statements('conn.run(_SQL.add); getattr(_SQL, f"page_{state}")', sql) == ["forget"]
+    assert Asked('conn.run(_SQL.add); getattr(_SQL, f"page_{state}")').left_out(sql) == ["forget"]
 
 
 def test_every_package_is_described() -> None:

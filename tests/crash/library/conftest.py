@@ -278,11 +278,17 @@ async def collection(url: str, tmp_path: Path) -> AsyncIterator[Collection]:
         yield collection
 
 
-@pytest.fixture
-def planes(url: str, tmp_path: Path) -> Iterator[Planes]:
+@pytest.fixture(scope="module")
+def plane_program() -> Iterator[subprocess.Popen[str]]:
+    """What forks the planes; for all tests of a file, because it takes long to load."""
     with subprocess.Popen(
         [sys.executable, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
-        yield Planes(process, url, tmp_path / "state")
+        yield process
         assert process.stdin is not None
         process.stdin.close()
+
+
+@pytest.fixture
+def planes(plane_program: subprocess.Popen[str], url: str, tmp_path: Path) -> Planes:
+    return Planes(plane_program, url, tmp_path / "state")
