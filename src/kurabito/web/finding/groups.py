@@ -35,7 +35,6 @@ def router(pages: Pages, search: ReleaseSearch, running: RunningSearches, follow
         return pages.show(
             request,
             "groups.html",
-            query=query,
             asked=str(request.query_params),
             offers=offers(await search.again(found.releases)),
             is_done=found.is_done,
