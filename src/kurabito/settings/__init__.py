@@ -13,6 +13,7 @@ A value is looked for in these places, and the first that has it wins:
 `kurabito config` shows the outcome.
 
     model.py      every setting with its type, its default and its meaning
+    values.py     the kinds of values, and what each refuses
     loader.py     options, environment and file, merged; the values of the database laid over them
     effects.py    what takes effect at once, and what the database cannot hold
     fields.py     the group, kind and limits of each, for those who ask for it
