@@ -52,6 +52,7 @@ def link(
     matches = resolve(conn, new, origins)
     doubts = doubts_of(conn, new, matches)
     new = {item_id: replace(release, doubt=release.doubt or doubts.get(item_id)) for item_id, release in new.items()}
+    new = {item_id: matches[item_id].read(release) for item_id, release in new.items()}
     groups = _groups(conn, new.values())
     episodes = _episodes(conn, ((release, matches[item_id]) for item_id, release in new.items()))
     rows = [
@@ -71,6 +72,7 @@ def link_found(conn: Connection, release: Release, indexer_id: int | None) -> li
 
 def settle_link(conn: Connection, changes: RowChanges, waiting: Link, release: Release, match: SeriesMatch) -> None:
     """Put a link that waited for an answer where it belongs: itself to its first episode, and links beside it to the others."""
+    release = match.read(release)
     groups = {} if release.group is None else _groups(conn, [release])
     rows = list(_rows(release, match, groups, _episodes(conn, [(release, match)])))
     first, others = rows[0], rows[1:]

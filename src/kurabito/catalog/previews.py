@@ -81,7 +81,7 @@ def _matched(conn: Connection, found: Sequence[PreviewedItem]) -> list[Previewed
         reason = HeldReason.IN_DOUBT if own.is_in_doubt else one.reason
         if own.series_id is None or own.state is None:
             return replace(one, reason=reason)
-        held = reason if own.is_in_doubt else held_by(one.release, own.state)
+        held = reason if own.is_in_doubt else held_by(own.read(one.release), own.state)
         return replace(one, series=known(own.series_id), reason=held)
 
     return [matched(one) for one in found]

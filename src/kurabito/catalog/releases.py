@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -85,6 +85,12 @@ class Release:
     """Its names as the title writes them, the whole first: with the season, kind and year that were read out of them."""
     doubt: Reason[DoubtReason] | None = None
     """Why what was read may be wrong."""
+    may_be_film: bool = False
+    """Whether neither a number nor a word says if it is of a show or a film."""
+
+    def as_film(self) -> Release:
+        """The same, where the series that it is of is a film."""
+        return replace(self, kind=ReleaseKind.MOVIE, episodes=(1,), may_be_film=False) if self.may_be_film else self
 
 
 def read_release(item: FeedItem, rules: Sequence[TitleRule]) -> Release | RawReason:
@@ -136,6 +142,7 @@ def _release(title: str, locator: Locator, found: ReleaseTitle, names: tuple[Nam
         country=found.country.lower() if found.country else None,
         written=tuple(map(Name.of, found.written)),
         doubt=_doubt(found),
+        may_be_film=found.kind is ReleaseKind.UNKNOWN and not found.episodes and not found.is_batch,
     )
 
 

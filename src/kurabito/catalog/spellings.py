@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from kurabito.catalog.releases import Name
+from kurabito.metadata.lookup import Sequel, read_sequel
 from kurabito.titles.junk_names import is_junk_name
 from kurabito.titles.kana import kana_to_romaji
 from kurabito.titles.romaji import romaji_key
@@ -22,6 +23,8 @@ _ROMAN: Final = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X"
 _HAN: Final = ("", *"一二三四五六七八九十")
 _FILM_WORDS: Final = ("劇場版", "剧场版", "映画", "电影", "電影")
 _LATIN_FILM_WORDS: Final = ("themovie", "movie")
+_FILM_INSIDE: Final = re.compile(r"\s(?:the\s)?movie(?:\s\d{1,2})?\s?(?:[:-]\s|(?=:))", re.I)
+_NUMBER_INSIDE: Final = re.compile(r"\w\s?(?<![A-Za-z0-9])(II|III|IV|VI{0,3}|IX|X|[2-9])(?:\s?[:-]|\s)\s?[^\W\d_]")
 _ORDINALS: Final = {1: "1st", 2: "2nd", 3: "3rd"}
 _TOKEN: Final = re.compile(rf"[{CJK}]+|[^\s{CJK}]+")
 _MOST_TOKENS: Final = 16
@@ -74,6 +77,22 @@ def without_film_word(folded: str) -> str:
     return folded
 
 
+@lru_cache(maxsize=4096)
+def film_names(name: Name) -> frozenset[str]:
+    """How a film may be called elsewhere, folded: `Kura: The Movie`, `Kura Movie 2: Encore` and `Kura: Encore`."""
+    found = {without_film_word(name.folded), *spelled_films(name.folded), fold_title(_FILM_INSIDE.sub(" ", name.shown))}
+    return frozenset(found - {name.folded, ""})
+
+
+@lru_cache(maxsize=16_384)
+def season_inside(shown: str) -> int | None:
+    """The later season whose number stands inside a name: `Yoru no Kurabito IV: Asa`."""
+    found = _NUMBER_INSIDE.search(shown)
+    if found is None:
+        return None
+    return int(found[1]) if found[1].isdecimal() else _ROMAN.index(found[1])
+
+
 def part_name(shown: str, part: int) -> Name:
     """The name of a later part of a season, written in one way; without its mark it is that of the first part."""
     return Name.of(f"{shown} Part {part}")
@@ -112,6 +131,18 @@ def year_behind(shown: str) -> tuple[str, int] | None:
     """`Yoru no Kurabito 2019`: the name, folded, and the year that may stand behind it."""
     found = _YEAR_BEHIND.fullmatch(shown)
     return (fold_title(found[1]), int(found[2])) if found else None
+
+
+@lru_cache(maxsize=16_384)
+def read_folded_sequel(folded: str) -> Sequel | None:
+    """The show and the season that a folded name stands for; a number alone may be anything there."""
+    return read_sequel(folded) if not folded[-1:].isascii() or "season" in folded else None
+
+
+def bare_title(title: str) -> Name:
+    """A Japanese title without its season, as the names of its series have it."""
+    sequel = read_sequel(title)
+    return Name.of(title if sequel is None else sequel.name)
 
 
 def likeness_of(name: Name) -> str | None:

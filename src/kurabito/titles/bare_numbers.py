@@ -200,6 +200,10 @@ def with_leading_zero(draft: TitleDraft) -> bool:
     if found and _NOT_EPISODE.search(draft.text, 0, found.start()):
         return False
     if found and (run := read_run(draft.text, found.start())):
+        digits = draft.text[found.start() : run.end].strip()
+        if not draft.text.isascii() and re.search(rf"[{CJK}]{re.escape(digits)}(?!\d)", draft.text):
+            # `夜之蔵人00 / Yoru no Kurabito 00 / 夜のくらびと00`: each of the names ends so.
+            return False
         return draft.settle_episodes(run, found.start(), run.end, "a number that begins with zero")
     return False
 

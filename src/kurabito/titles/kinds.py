@@ -7,9 +7,11 @@ from typing import Final
 
 from kurabito.titles.draft import SKIPPED, TitleDraft
 from kurabito.titles.model import ReleaseKind
+from kurabito.titles.text import CJK
 
 _WORDS: Final = re.compile(
-    r"(?:(?P<movie>剧场版|劇場版|(?<![A-Za-z])(?<!the )(?<!animated )(?<!new )Movie(?=\s0\d|\s*[\[(\x00\])]))"
+    r"(?:(?P<movie>剧场版|劇場版|(?<![\w!?~.-]\s)(?<!\w)(?:映画\s(?=\S)|Eiga\s(?=[A-Z0-9]))|"
+    r"(?<![A-Za-z])(?<!the )(?<!animated )(?<!new )Movie(?=\s0\d|\s*[\[(\x00\])]))"
     r"|(?P<ova>(?<![A-Za-z])(?:OVA|OAD|OAV|ONA|OVD)(?![A-Za-z]))"
     r"|(?P<special>(?<![A-Za-z])(?:SPs?(?=[\s.\-]?\d|\s?[\])\x00]|$)|Specials?(?=\s?(?:-\s?)?\d|\s?[\])\x00]|$))|特别篇|特別篇|番外篇?|特典|[总總]集[篇编編])"
     r"|(?P<batch>(?:(?<![A-Za-z])TV)?\s?(?:修正|精校)?(?:合集|全集))"
@@ -19,9 +21,13 @@ _WORDS: Final = re.compile(
     re.I,
 )
 # What each of them begins with, where no Latin word is going on: every other place is passed over at once.
-_FIRST_LETTER: Final = re.compile(r"[剧劇特番总總修精合全MTOSNCEPmtosncep](?<![A-Za-z]{2})")
+_FIRST_LETTER: Final = re.compile(r"[剧劇映特番总總修精合全MTOSNCEPmtosncep](?<![A-Za-z]{2})")
 _WORD_BEFORE: Final = re.compile(r"[A-Za-z0-9!?%.~] $")
 _ENDS_NAME: Final = re.compile(r"\s?(?:\x00|[\[(](?!\d{1,3}[\])v-])|$)")
+_COLON: Final = re.compile(r"\s?:\s?[^\W\d_]")
+# `夜之蔵人剧场版 朝篇`: what stands behind the word belongs to the name.
+_INSIDE: Final = re.compile(rf"[{CJK}!?]\s?$")
+_GOES_ON: Final = re.compile(rf"\s?[{CJK}]")
 _MOVIE: Final = re.compile(r"(?<![A-Za-z])(?:Movies?|Gekij(?:ou|ō|o)ban)(?![A-Za-z])", re.I)
 
 
@@ -45,6 +51,12 @@ def read_kind(draft: TitleDraft) -> None:
         if kind is ReleaseKind.OVA and _ENDS_NAME.match(draft.text, end) and _WORD_BEFORE.search(draft.text, 0, start):
             # `Koji OVA [720p]`: without a number it is a work of its own, and this is its name.
             continue
-        draft.take(start, end, "kind", f"says {kind}", mark=SKIPPED)
+        if kind is ReleaseKind.MOVIE and _COLON.match(draft.text, end):
+            # `新劇場版:序`: a subtitle goes on from the word.
+            continue
+        is_inside = (
+            kind is ReleaseKind.MOVIE and _INSIDE.search(draft.text, 0, start) and _GOES_ON.match(draft.text, end)
+        )
+        draft.take(start, end, "kind", f"says {kind}", mark=" " if is_inside else SKIPPED)
     if draft.kind is None and _MOVIE.search(draft.text):
         draft.kind = ReleaseKind.MOVIE

@@ -9,17 +9,20 @@ from typing import Final
 from kurabito.titles.draft import SKIPPED, TAKEN, Segment, TitleDraft, segments
 from kurabito.titles.junk_names import is_junk_name
 from kurabito.titles.romaji import romaji_key
-from kurabito.titles.scripts import Script, SeriesName, script_of, simplified
-from kurabito.titles.text import CJK, LATIN_LETTER, LETTER_OR_DIGIT, is_foreign
+from kurabito.titles.scripts import Script, cut_at_language, cut_at_script, is_same_name, script_of
+from kurabito.titles.text import CJK, LATIN_LETTER, LETTER_OR_DIGIT, fold, is_foreign
 
 # `夜之蔵人[第01-15集].Night.Brewer.S01`, `Погреб (S1E1-4) / The Cellar (S1E1-4)`: the same name in Latin letters.
 _GOES_ON: Final = re.compile(r"(?:\s?/\s?|\.)[A-Za-z]{3}")
 _SPACED_SEPARATOR: Final = re.compile(r"[\s/|](?:(?<=\s)\s*(?:[/|]\s*|-\s{2,})|(?<=[/|])\s+)")
-_SEPARATOR: Final = re.compile(r"[/|]")
+# Not in `1/2`.
+_SEPARATOR: Final = re.compile(r"(?<!\d)[/|]|[/|](?!\d)")
 # `Le.Maitre.du.Sake.AKA.The.Sake.Master`, as trackers of films write it.
 _ALSO_KNOWN: Final = re.compile(r"(?<=\w)[ .]AKA[ .](?=\w)")
 # `Kura/Zero Hour -酒藏之零-`: the first word of the name goes on behind the slash.
 _SLASH_IN_NAME: Final = re.compile(r"^\W*[A-Za-z]+(/)[A-Za-z]+ ")
+_SLASH_FOLLOWS: Final = re.compile(rf"[\s{SKIPPED}]*/\s")
+_ENDS_IN_SLASH: Final = re.compile(r"\s/\s$")
 _EDGES: Final = " -–—,:/|+&\x01・★☆"
 _WRITTEN_EDGES: Final = _EDGES + "[]"
 _ACRONYM: Final = re.compile(r"(?<![A-Za-z0-9])(?:[A-Za-z]\.){2,12}(?:[A-Za-z](?![A-Za-z]))?")
@@ -32,18 +35,15 @@ _LAST_NAME: Final = re.compile(
 )
 # `酒蔵2.Sakagura Naoki`, where blanks stand for blanks and the dot for no other thing.
 _DOT_BETWEEN_SCRIPTS: Final = re.compile(rf"(?:(?<=[{CJK}])|(?<=[{CJK}]\d))\.(?=[A-Z][a-z]+ )")
-# `夜之蔵人 Super Extra` is a sequel: what stands behind the name is no name.
-_SEQUEL_WORDS: Final = frozenset(
-    "advance after animation encore evolution extra extreme final finale generation max neo next origin origins plus prologue punch rebirth "
-    "refine refrain reload remix renewal return returns revenge reverse rising season second special specials stage super "
-    "the third turbo ultimate ultra version".split()
+# `夜之蔵人.Night.Brewer`, where dots stand for blanks.
+_DOTTED_SCRIPTS: Final = re.compile(rf"(?<=[{CJK}])\.(?=[A-Z][\w'.:-]{{4}})")
+_ENDS_SUBTITLE: Final = re.compile(
+    r"(?:[\s-](?:hen|arc|saga|chapters?|collection|version|cut|edition|movies?)|\d)$", re.I
 )
-_ENDS_IN_LATIN: Final = re.compile(f"[{CJK}][A-Za-z]+$")
-_CHINESE_WORD: Final = re.compile("[\u4e00-\u9fff]的[\u4e00-\u9fff]")
-_SIGNS: Final = "!?♪☆★～~-."
+_LATIN_WORD: Final = re.compile(r"[^\W\d_]{2,}")
+_FEWEST_WORDS: Final = 3
+_SHORTEST_ROMAJI: Final = 8
 _MOST_NAMES: Final = 12
-_SHORTEST_NAME: Final = 5
-_SAME_LETTERS: Final = 0.6
 
 
 def read_names(draft: TitleDraft) -> tuple[str, ...]:
@@ -112,7 +112,7 @@ def _names_in(stretch: str, *, fansub: bool) -> tuple[str, ...]:
             # `夜之蔵人 Encore / Yoru no Kurabito Encore`: what it goes on with is no name.
             pieces = [" ".join(pieces)]
         if not candidate.isascii():
-            pieces = [part for piece in pieces for part in _two_languages(piece)]
+            pieces = [part for piece in pieces for part in cut_at_language(piece)]
         for piece in pieces:
             name = _clean(piece)
             if LETTER_OR_DIGIT.search(name):
@@ -138,10 +138,15 @@ def _without_last_brackets(stretch: str, parts: list[Segment]) -> str:
         dotted = part.bracket == "(" and stretch[part.start - 2 : part.start - 1] == "."
         if part.bracket != "[" and not dotted and LETTER_OR_DIGIT.search(stretch, part.start, part.end):
             break
+        if _ENDS_IN_SLASH.search(stretch, 0, part.outer[0]):
+            break
         end = part.outer[0]
     start = 0
     for part in parts:
         if part.bracket != "[" and LETTER_OR_DIGIT.search(stretch, part.start, part.end):
+            break
+        if _SLASH_FOLLOWS.match(stretch, part.outer[1]):
+            # `【夜之蔵人】 / Yoru no Kurabito`: the brackets are of the name.
             break
         start = part.outer[1]
     return stretch[start:end]
@@ -160,9 +165,27 @@ def _bare_names(text: str, *, fansub: bool) -> list[str]:
     before, inside = text[: found.start()], found[1]
     if " / " in inside:
         return [before]
-    if fansub and is_foreign(inside) == is_foreign(before):
+    if fansub and is_foreign(inside) == is_foreign(before) and not _are_translations(before, inside):
         return [text]
     return [before, inside]
+
+
+def _are_translations(name: str, other: str) -> bool:
+    """Whether `Yoru no Kurabito (The Night Brewer)` are one name in two languages, or in two forms, and the second is no subtitle."""
+    one, two = (_clean(text) for text in (name, other))
+    mine, others = (_LATIN_WORD.findall(text.casefold()) for text in (one, two))
+    if fold(one) == fold(two):
+        return True
+    if is_foreign(one) or is_junk_name(two) or not mine or not others:
+        return False
+    if (len(others) > 1 or SKIPPED in other) and (mine[0] == others[0] or len({*mine} & {*others}) > len(others) / 2):
+        # A subtitle does not begin with the name again.
+        return True
+    if _ENDS_SUBTITLE.search(two):
+        return False
+    is_translated = romaji_key(one) is not None and romaji_key(two) is None
+    is_transcribed = romaji_key(two) is not None and romaji_key(one) is None
+    return (is_translated and len(others) >= _FEWEST_WORDS) or (is_transcribed and len(two) >= _SHORTEST_ROMAJI)
 
 
 def _split(text: str) -> list[str]:
@@ -175,8 +198,11 @@ def _split(text: str) -> list[str]:
         if "/" in text or "|" in text:
             joined = _SLASH_IN_NAME.match(text)
             kept = text[: joined.start(1)] + "\x03" + text[joined.end(1) :] if joined else text
-            return [name.replace("\x03", "/") for name in _SEPARATOR.split(kept)]
-        if joint := _DOT_BETWEEN_SCRIPTS.search(text):
+            names = [name.replace("\x03", "/") for name in _SEPARATOR.split(kept)]
+            if len(names) > 1 and not all(script_of(name) is Script.KANA for name in names):
+                return names
+        joints = _DOTTED_SCRIPTS if " " not in text.strip() else _DOT_BETWEEN_SCRIPTS
+        if joint := joints.search(text):
             return [text[: joint.start()], text[joint.end() :]]
         # `Yoru no Kurabito - Zero - 夜之蔵人`: at the last one in front of the other script.
         parts = text.split(" - ")
@@ -193,78 +219,14 @@ def _by_script(text: str, *, alone: bool, last: bool) -> list[str]:
     behind = behind.strip(SKIPPED)
     if not LETTER_OR_DIGIT.search(before):
         before, behind = behind.partition(SKIPPED)[0], ""
-    pieces = _two_scripts(before) if last else [before]
+    pieces = cut_at_script(before) if last else [before]
     if not alone:
         # The mixture is a name only where there is no other.
         pieces = pieces[:2]
     behind = behind.partition(SKIPPED)[0]
-    if behind and (is_foreign(behind) != is_foreign(before) or _is_same_name(before, behind)):
+    if behind and (is_foreign(behind) != is_foreign(before) or is_same_name(before, behind)):
         pieces.append(behind)
     return pieces
-
-
-def _two_scripts(text: str) -> list[str]:
-    """`夜之蔵人 Yoru no Kurabito` is one name in two scripts; `16bit 的蔵人` is one in a mixture."""
-    if text.isascii():
-        return [text]
-    words = text.split(" ")
-    scripts = [_script(word) for word in words]
-    known = [script for script in scripts if script]
-    if len(set(known)) < 2:
-        return [text]
-    first = next(index for index, script in enumerate(scripts) if script)
-    change = next(index for index in range(first, len(words)) if scripts[index] not in ("", scripts[first]))
-    if scripts[first] == "latin" or "foreign" in scripts[change:] or sum(map(len, words[change:])) < _SHORTEST_NAME:
-        return [text]
-    if all(word.strip(_SIGNS).lower() in _SEQUEL_WORDS for word in words[change:] if word):
-        return [text]
-    if _ENDS_IN_LATIN.search(words[change - 1]) or _is_subtitle(" ".join(words[:change]), " ".join(words[change:])):
-        # `蔵人ZERO HOUR`, `蔵人 ZERO HOUR`: the foreign name goes on in Latin letters.
-        return [text]
-    return [" ".join(words[:change]), " ".join(words[change:]), text]
-
-
-def _is_subtitle(name: str, rest: str) -> bool:
-    """Whether what stands behind a name belongs to it: `夜のくらびと ENCORE`, `夜之蔵人 act II`. A name has small letters too."""
-    letters = LATIN_LETTER.findall(rest)
-    return len(letters) > 1 and ("".join(letters).isupper() or letters[0].islower()) and not romaji_key(rest)
-
-
-def _two_languages(text: str) -> list[str]:
-    """`夜之酿酒师 夜のくらびと`: the Chinese name, and the Japanese one behind it; or one name in the letters of both."""
-    if " " not in text.strip():
-        return [text]
-    words = text.split()
-    if script_of(text) is Script.KANA:
-        first = next((index for index, word in enumerate(words) if script_of(word) is Script.KANA), 0)
-        chinese = " ".join(words[:first])
-        if _is_chinese(chinese):
-            return [chinese, " ".join(words[first:])]
-    if LATIN_LETTER.search(text):
-        return [text]
-    for cut in range(1, len(words)):
-        one, other = " ".join(words[:cut]), " ".join(words[cut:])
-        if script_of(one) is Script.HAN and _is_same_name(one, other):
-            return [one, other]
-    return [text]
-
-
-def _is_chinese(name: str) -> bool:
-    """Whether letters that only Chinese has say so, or the word that stands between a thing and its owner."""
-    return (SeriesName.of(name).language or "").startswith("zh") or _CHINESE_WORD.search(name) is not None
-
-
-def _is_same_name(one: str, other: str) -> bool:
-    """Whether most of the Han letters of two names are the same: `七酒蔵` and `七つの酒蔵`."""
-    mine, theirs = ({char for char in simplified(name) if "\u4e00" <= char <= "\u9fff"} for name in (one, other))
-    common = len(mine & theirs)
-    return common > 1 and common >= _SAME_LETTERS * max(len(mine), len(theirs))
-
-
-def _script(word: str) -> str:
-    if is_foreign(word):
-        return "foreign"
-    return "latin" if LATIN_LETTER.search(word) else ""
 
 
 def _with_blanks(text: str) -> str:
@@ -280,7 +242,7 @@ def _clean(text: str) -> str:
     name = " ".join(text.replace(SKIPPED, " ").split()).lstrip(_EDGES + ".").rstrip(_EDGES)
     if name.count("(") != name.count(")"):
         name = name.strip("()").strip(_EDGES)
-    return name
+    return name[1:-1].strip(_EDGES) if name[:1] == "[" and name.find("]") == len(name) - 1 else name
 
 
 def best_of(names: tuple[str, ...]) -> str | None:

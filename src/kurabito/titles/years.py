@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from kurabito.titles.draft import TitleDraft
-from kurabito.titles.text import LETTER_OR_DIGIT
+from kurabito.titles.draft import SKIPPED, TAKEN, TitleDraft
+from kurabito.titles.text import CJK, LETTER_OR_DIGIT
 
 _DATE: Final = re.compile(
     r"(?<!\d)(?:((?:19|20)\d\d)[. \-/](\d\d)[. \-/](\d\d)|(\d\d)[. \-/](\d\d)[. \-/]((?:19|20)\d\d))(?!\d)"
@@ -26,6 +26,8 @@ _SHORT_DATE: Final = re.compile(
 _BRACKETED_YEAR: Final = re.compile(
     r"[(\[][^()\[\]]{0,30}?(?<![\dA-Za-z])((?:19\d|20[0-3])\d)(?:[-–]\d{2,4})?(?![\dA-Za-z])[^()\[\]]{0,60}[)\]]"
 )
+# Behind the year of one name the next one begins.
+_NEXT_NAME: Final = re.compile(rf"\s?[/|]\s?\w|\]\[[^\W\d_]{{3}}|\s-\s[{CJK}]")
 _BARE_YEAR: Final = re.compile(r"(?<=[\s.\x00-])((?:19\d|20[0-3])\d)(?:-(?:19|20)\d\d)?(?=[\s.\x00,\])-]|$)")
 
 
@@ -55,11 +57,12 @@ def read_year(draft: TitleDraft) -> None:
     found = _BRACKETED_YEAR.search(draft.text)
     if found and LETTER_OR_DIGIT.search(draft.text[: found.start()] + draft.text[found.end() :]):
         draft.year = int(found[1])
-        draft.take(found.start(), found.end(), "year", "a year in brackets")
+        draft.take(found.start(), found.end(), "year", "a year in brackets", mark=_mark_of(draft.text, found.end()))
         # Each name of a release can carry it.
         for again in _BRACKETED_YEAR.finditer(draft.text):
             if again[0][1:-1] == found[1]:
-                draft.take(again.start(), again.end(), "year", "the same year again")
+                mark = _mark_of(draft.text, again.end())
+                draft.take(again.start(), again.end(), "year", "the same year again", mark=mark)
         return
     if draft.original.startswith("[") and draft.episodes:
         # Fansubs bracket the year; one that stands bare before an episode tells two series apart.
@@ -71,3 +74,8 @@ def read_year(draft: TitleDraft) -> None:
     if last is not None:
         draft.year = int(last[1])
         draft.take(last.start(), last.end(), "year", "a year behind the name")
+
+
+def _mark_of(text: str, end: int) -> str:
+    """What stands for a year: another name may follow it, `夜之蔵人 (2019) / Yoru no Kurabito`."""
+    return SKIPPED if _NEXT_NAME.match(text, end) else TAKEN

@@ -172,3 +172,63 @@ async def test_romaji_that_may_be_two_followed_titles_is_neither(kept_desk: Desk
     alike = [entry(8, 2020, "神の庭の夜"), entry(9, 2021, "上の庭の夜")]
     ids = await followed(kept_desk, 8, 9, index=alike)
     assert await series_of(kept_desk, "[Kura] Kami no Niwa no Yoru - 05 [1080p]") not in [[one] for one in ids]
+
+
+COUNTED = [
+    entry(SHOW, 2008, "麹と香辛料", "麹与香辛料", "麹与香辛料 第1季", season=1),
+    entry(SECOND, 2009, "麹と香辛料II", "麹与香辛料 第二季", season=2),
+]
+
+
+async def test_a_later_season_is_not_the_first_where_the_index_counts_that_too(kept_desk: Desk) -> None:
+    await followed(kept_desk, index=COUNTED)
+
+    first, second = await series_of(
+        kept_desk,
+        "[Kura] 麹与香辛料 / Koji to Koushinryou [05]",
+        "[Moto] 麹与香辛料 第二季 / Koji to Koushinryou S2 [05]",
+    )
+
+    assert None not in (first, second)
+    assert first != second
+
+
+FLAT = [
+    entry(SHOW, 2015, "蔵えない彼女", "蔵女主的养成", season=1),
+    entry(SECOND, 2017, "蔵えない彼女♭", "蔵女主的养成 ♭", "Kuraenai Kanojo Flat", season=2),
+]
+
+
+async def test_a_name_that_two_entries_share_but_for_a_sign_leads_to_the_first(kept_desk: Desk) -> None:
+    await followed(kept_desk, index=FLAT)
+
+    first, second = await series_of(
+        kept_desk, "[Kura] 蔵女主的养成 - 05 [1080p]", "[Kura] Kuraenai Kanojo Flat - 06 [1080p]"
+    )
+
+    assert first is not None
+    assert first != second
+
+
+FILM = OfflineEntry(
+    "くらのえいが",
+    RecordKind.MOVIE,
+    "ja",
+    Ids(bgm_id=9),
+    air_date=date(2020, 4, 1),
+    other_titles=("酒藏之花与雾", "Mist of the Cellar"),
+)
+
+
+async def test_a_title_that_says_no_kind_is_of_the_film_that_alone_has_its_name(desk: Desk) -> None:
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, [*INDEX, FILM]))
+
+    found = await series_of(
+        desk, "[Kura][酒藏之花与雾][1080P][BDRip]", "Mist.of.the.Cellar.2020.1080p.BluRay.x264-KURA"
+    )
+
+    assert len(set(found)) == 1
+    assert desk.all("SELECT DISTINCT series.kind FROM series JOIN anime_links ON series_id = series.id") == [("movie",)]
+    assert desk.all(
+        "SELECT DISTINCT episodes.kind, number FROM episodes JOIN anime_links ON episode_id = episodes.id"
+    ) == [("movie", 1.0)]

@@ -66,6 +66,12 @@ def add_series(conn: Connection, reading: Reading, state: SeriesState) -> int:
     return int(conn.value(SQL.add_series, values))
 
 
+def make_film(conn: Connection, series_id: int) -> None:
+    """Make a film of a series that nothing said to be a show, with its names; a name that a film has already is left behind."""
+    for query in (SQL.names_of_film, SQL.shadowed_names, SQL.make_film):
+        conn.run(query, {"id": series_id})
+
+
 def names_of_record(details: Details) -> tuple[list[Name], int]:
     """The names that releases may have, the one to show first, and the season that they say beside them.
 

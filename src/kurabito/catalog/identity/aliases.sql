@@ -10,3 +10,16 @@ SELECT given.value ->> 'folded', given.value ->> 'kind', CAST(given.value ->> 's
        given.value ->> 'romaji', :source, CAST(given.value ->> 'series_id' AS bigint)
 FROM {given} WHERE true
 ON CONFLICT (folded, kind, season, year, country) DO NOTHING;
+
+-- name: names_of_film
+UPDATE series_aliases SET kind = 'movie'
+WHERE series_id = :id AND kind = 'tv'
+    AND NOT EXISTS (SELECT 1 FROM series_aliases AS other
+                    WHERE other.folded = series_aliases.folded AND other.kind = 'movie' AND other.season = series_aliases.season
+                        AND other.year = series_aliases.year AND other.country = series_aliases.country);
+
+-- name: shadowed_names
+DELETE FROM series_aliases WHERE series_id = :id AND kind = 'tv';
+
+-- name: make_film
+UPDATE series SET kind = 'movie' WHERE id = :id;

@@ -22,7 +22,7 @@ from kurabito.catalog.identity.resolution import SeriesMatch, judge
 from kurabito.catalog.linker import settle_link
 from kurabito.catalog.releases import Release, read_release
 from kurabito.catalog.spellings import is_junk
-from kurabito.catalog.states import SeriesState
+from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection
 from kurabito.feeds.results import FeedItem
 from kurabito.titles import TitleRule
@@ -98,7 +98,8 @@ def _learn(conn: Connection, changes: RowChanges, reading: Reading, series_id: i
 def _settle(
     conn: Connection, changes: RowChanges, question: SeriesQuestion, series: Any, title_rules: list[TitleRule]
 ) -> None:
-    match = SeriesMatch(series.id, series.episode_offset, SeriesState(series.state), (Clue.RULING,))
+    is_film = series.kind == SeriesKind.MOVIE
+    match = SeriesMatch(series.id, series.episode_offset, SeriesState(series.state), (Clue.RULING,), is_film=is_film)
     for waiting in links.of_question(conn, question.id):
         item = FeedItem(
             title=waiting.title, download_url=waiting.url, size_bytes=waiting.size_bytes, info_hash=waiting.hash

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final, TypeAlias
@@ -13,6 +13,7 @@ from kurabito.catalog.identity.evidence import (
     OUTWEIGH,
     CandidateSeries,
     Clue,
+    is_near,
     marks_of,
     may_be_one,
     names_of,
@@ -85,6 +86,10 @@ class Hints:
 
     shared: frozenset[str] = frozenset()
     """Those of its names, folded, that the offline index knows as several shows."""
+    unique: frozenset[str] = frozenset()
+    """Those of its names that it knows as one show."""
+    began: frozenset[tuple[str, int]] = frozenset()
+    """Those again, each with the year in which its show began."""
     has_two_entries: bool = False
     """The offline index knows its names as different shows."""
     junk: frozenset[str] = frozenset()
@@ -115,7 +120,30 @@ def decide(reading: Reading, candidates: Sequence[Candidate], hints: Hints = Hin
     doubts = DOUBTS.intersection(found.clues) - ({Clue.SHARED_NAME} if Clue.HABIT in found.clues else set())
     if doubts:
         return _in_doubt(weighed.values())
-    return Certain(found.series, found.clues)
+    return Certain(found.series, found.clues, _known_as_one(reading, best[0], fitting, weighed, hints))
+
+
+def _known_as_one(
+    reading: Reading, best: Candidate, fitting: Sequence[Candidate], weighed: dict[int, WeighedSeries], hints: Hints
+) -> tuple[CandidateSeries, ...]:
+    """Other series that are the same show, as the offline index knows, or as this title calls it by the names of both."""
+    if hints.has_two_entries or best.by & hints.shared:
+        return ()
+    # A name without the mark that another has may be that of the first season.
+    is_bare = reading.season is None and bool(reading.marked())
+    others = [
+        one
+        for one in fitting
+        if one is not best
+        if Clue.INDEX in one.found or (not is_bare and one.by and one.by.isdisjoint(best.by | hints.own))
+    ]
+    return tuple(
+        one.series
+        for one in others
+        if not weighed[one.series.id].is_doubtful
+        and one.by.isdisjoint(hints.shared)
+        and may_be_one(best.series, one.series)
+    )
 
 
 def _weigh(reading: Reading, one: Candidate, hints: Hints) -> WeighedSeries:
@@ -128,13 +156,22 @@ def _weigh(reading: Reading, one: Candidate, hints: Hints) -> WeighedSeries:
     if one.found.isdisjoint(OUTWEIGH):
         clues += names_of(reading, one.series, one.by, hints.own)
         is_told = one.is_exact or Clue.YEAR in clues or Clue.COUNTRY in clues
-        if not is_told and Clue.NAME in one.found and one.by <= hints.shared:
+        years = {year for name, year in hints.began if name in one.by}
+        if reading.year is None and not reading.is_later_season and not one.is_exact and _is_remake(one.series, years):
+            clues.append(Clue.UNSAID_YEAR)
+        is_shared = bool(one.by & hints.shared) and one.by.isdisjoint(hints.unique)
+        if not is_told and Clue.NAME in one.found and is_shared:
             clues.append(Clue.SHARED_NAME)
         if one.by and one.by <= hints.junk:
             clues.append(Clue.JUNK)
         if one.by & hints.subtitled and Clue.OTHER_NAMES not in clues:
             clues.append(Clue.OTHER_NAMES)
     return WeighedSeries(one.series, tuple(clues))
+
+
+def _is_remake(series: CandidateSeries, years: Set[int]) -> bool:
+    """Whether titles say of a series a year in which the one show of this name did not begin."""
+    return bool(years and series.years) and not any(is_near(one, year) for one in series.years for year in years)
 
 
 def _best(reading: Reading, fitting: Sequence[Candidate], weighed: dict[int, WeighedSeries]) -> Sequence[Candidate]:

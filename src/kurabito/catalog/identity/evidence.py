@@ -12,6 +12,7 @@ from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
 from kurabito.catalog.releases import Name
 from kurabito.catalog.spellings import year_behind
 from kurabito.catalog.states import SeriesKind, SeriesState
+from kurabito.titles.scripts import simplified
 from kurabito.titles.text import is_foreign
 
 _YEARS_APART: Final = 1
@@ -19,7 +20,9 @@ _YEARS_OF_A_SEASON: Final = 3
 _SHORTEST_REST: Final = 3
 _SHORT_NAME: Final = 5
 _LONG_NAME: Final = 24
-_SIGNS: Final = "!?'°"
+_SIGNS: Final = "!?'°∫♭♯√"
+_TELLING_SIGNS: Final = frozenset(_SIGNS) - frozenset("!?")
+"""Those that no group leaves out."""
 
 
 class Clue(StrEnum):
@@ -130,6 +133,11 @@ class CandidateSeries:
         )
 
     @property
+    def is_without_country(self) -> bool:
+        """Whether titles call it so without a country too."""
+        return any(one.country is None for one in self.names)
+
+    @property
     def countries(self) -> frozenset[str]:
         return frozenset(one for one in (self.country, *(one.country for one in self.names)) if one)
 
@@ -148,18 +156,26 @@ def marks_of(reading: Reading, series: CandidateSeries) -> Iterator[Clue]:
     """What year and country say."""
     if reading.year is not None and (clue := _year_clue(reading, reading.year, series.years)) is not None:
         yield clue
-    if reading.country is not None:
-        if reading.country in series.countries:
-            yield Clue.COUNTRY
-        else:
-            yield Clue.OTHER_COUNTRY if series.countries else Clue.UNSAID_COUNTRY
+    if reading.country is None:
+        is_foreign_title = any(is_foreign(name.shown) for name in reading.names)
+        if series.countries and not series.is_without_country and not is_foreign_title:
+            # Titles in Latin letters say whose version it is, and this one does not.
+            yield Clue.UNSAID_COUNTRY
+    elif reading.country in series.countries:
+        yield Clue.COUNTRY
+    else:
+        yield Clue.OTHER_COUNTRY if series.countries else Clue.UNSAID_COUNTRY
 
 
 def _year_clue(reading: Reading, said: int, known: frozenset[int]) -> Clue | None:
-    if any(year_fits(year, said, is_later_season=reading.is_later_season) for year in known):
-        return Clue.YEAR
+    fitting = [year for year in known if year_fits(year, said, is_later_season=reading.is_later_season)]
+    if fitting:
+        # A season is shown some years after its show began; of decades that tells nothing.
+        is_far = min(fitting) - said > _YEARS_OF_A_SEASON * reading.said_season
+        return Clue.UNSAID_YEAR if is_far else Clue.YEAR
     if not reading.is_later_season:
-        return Clue.OTHER_YEAR if known else Clue.UNSAID_YEAR
+        is_told = reading.is_film_alone and not known
+        return None if is_told else Clue.OTHER_YEAR if known else Clue.UNSAID_YEAR
     if not known:
         # Fansubs say in which year a season is shown; elsewhere a year tells two shows apart.
         return None if any(is_foreign(name.shown) for name in reading.names) else Clue.UNSAID_YEAR
@@ -173,7 +189,9 @@ def names_of(
     known = [one.name for one in series.names]
     folded = {name.folded for name in known}
     shared = [name for name in reading.names if name.folded in set(fitting)]
-    if any(_differs_in_signs(mine, other) for mine in shared for other in known if mine.folded == other.folded):
+    alike = [(mine, other) for mine in shared for other in known if simplified(mine.folded) == simplified(other.folded)]
+    own_signs = {sign for mine in shared for sign in _signs(mine.shown)} & _TELLING_SIGNS
+    if any(_differs_in_signs(*both) for both in alike) or own_signs - {char for one in known for char in one.shown}:
         yield Clue.OTHER_SIGNS
     others = [name for name in reading.names if name.folded not in folded | own and name not in shared]
     if any(name.folded in folded for name in reading.names if name not in shared):
@@ -229,7 +247,7 @@ def _all_differ(mine: Iterable[Name], known: Iterable[Name]) -> bool:
 
 def _differs_in_signs(one: Name, other: Name) -> bool:
     mine, theirs = _signs(one.shown), _signs(other.shown)
-    return bool(mine and theirs) and mine != theirs
+    return mine != theirs and (bool(mine and theirs) or not _TELLING_SIGNS.isdisjoint(mine + theirs))
 
 
 def _signs(shown: str) -> str:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from dataclasses import replace
 from itertools import product
 from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.identity.evidence import is_near, signs_of, year_fits
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
 from kurabito.catalog.releases import Name
-from kurabito.catalog.spellings import romaji_of, spelled_films, without_film_word
+from kurabito.catalog.spellings import read_folded_sequel, romaji_of, spelled_films, without_film_word
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
 from kurabito.db.rows import ColumnList
-from kurabito.metadata.lookup import Sequel, read_sequel
+from kurabito.metadata.lookup import Sequel
 from kurabito.metadata.records import RecordKind, TmdbKind
 from kurabito.titles.scripts import simplified
 
@@ -97,18 +97,36 @@ class IndexNames:
             self._names.setdefault(entry_id, set()).add(folded)
             if entry_id in self._shows and self._shows[entry_id].kind is SeriesKind.MOVIE:
                 self._names[entry_id].add(without_film_word(folded))
+        # A year tells a remake from its original, also where both have a name.
+        self._names_of_years = {entry_id: set(names) for entry_id, names in self._names.items()}
+        self._forget_shared(conn)
         self._sequels = {
             entry_id: [sequel for name in names if (sequel := read_folded_sequel(name)) is not None]
             for entry_id, names in self._names.items()
         }
         self._seasons = self._read_seasons(conn)
 
+    def _forget_shared(self, conn: Connection) -> None:
+        """A name that several entries have means the first of the seasons that have it, and nothing where they are several shows."""
+        having: dict[tuple[str, SeriesKind], dict[int, IndexedShow]] = {}
+        every = set().union(*self._names.values())
+        for folded, *row in conn.all(SQL.entries, _rows(every)) if every else ():
+            show, is_extra = self._note(row)
+            if not is_extra:
+                having.setdefault((folded, show.kind), {})[show.id] = show
+        for (name, _), shows in having.items():
+            meant = _first_of(list(shows.values()))
+            for entry_id, show in shows.items():
+                if show is not meant and entry_id in self._names:
+                    self._names[entry_id].discard(name)
+
     def _note(self, row: Sequence[Any]) -> tuple[IndexedShow, bool]:
         """An entry as it is known from now on, and whether it is an extra of a show."""
         entry = _ENTRY.row(tuple(row))
         year = int(entry.air_date[:4]) if entry.air_date else entry.year
         show_id = entry.tmdb_id if entry.tmdb_kind == TmdbKind.TV else None
-        kind, began = _kind(entry.kind), entry.air_date or str(year or "")
+        kind = SeriesKind.MOVIE if entry.kind == RecordKind.MOVIE else SeriesKind.TV
+        began = entry.air_date or str(year or "")
         titles = tuple(filter(None, (entry.title, entry.title_chinese, entry.title_english)))
         show = IndexedShow(entry.id, kind, began, year, entry.bgm_id, show_id, entry.tmdb_season, titles)
         self._shows[show.id] = show
@@ -149,7 +167,8 @@ class IndexNames:
         entries = self._entries.get((folded, kind), set())
         if len(entries) > 1 and year is not None:
             entries = {entry for entry in entries if is_near(self._shows[entry].year, year)}
-        return self._names.get(next(iter(entries)), set()) - {folded} if len(entries) == 1 else set()
+        names = self._names if year is None else self._names_of_years
+        return names.get(next(iter(entries)), set()) - {folded} if len(entries) == 1 else set()
 
     def names_of_page(self, page_id: int | None) -> set[str]:
         """The names of the show that a page is of."""
@@ -214,14 +233,45 @@ class IndexNames:
         """Whether any entry has this name."""
         return any((folded, kind) in self._entries for kind in SeriesKind)
 
+    def without_pieces(self, reading: Reading) -> Reading:
+        """A reading without the pieces of a name that is a name as a whole: `夜之蔵人 Morning Edition` is no `夜之蔵人`."""
+        pieces = {
+            half
+            for whole, halves in reading.guessed().items()
+            if self.is_known(whole) and not self.are_one(halves, reading.kind)
+            for half in halves
+        }
+        if not pieces:
+            return reading
+        return replace(reading, names=tuple(name for name in reading.names if name.folded not in pieces))
+
+    def is_only_film(self, names: Sequence[str]) -> bool:
+        """Whether these names are those of films, and of no show."""
+        kinds = {kind for kind in SeriesKind if any((name, kind) in self._entries for name in names)}
+        return kinds == {SeriesKind.MOVIE}
+
     def is_shared(self, folded: str, kind: SeriesKind) -> bool:
         """Whether several shows have this name."""
         return len(self._entries.get((folded, kind), ())) > 1
+
+    def began(self, names: Iterable[str], kind: SeriesKind) -> frozenset[tuple[str, int]]:
+        """Those of these names that one show alone has, each with the year in which it began."""
+        shows = [(name, self._shows[min(self._entries[name, kind])]) for name in names if self.is_unique(name, kind)]
+        return frozenset((name, show.year) for name, show in shows if show.year is not None)
+
+    def is_unique(self, folded: str, kind: SeriesKind) -> bool:
+        """Whether one show alone has this name."""
+        return len(self._entries.get((folded, kind), ())) == 1
 
     def is_of_year(self, folded: str, kind: SeriesKind, year: int | None) -> bool:
         """Whether the one show of this name began in that year."""
         entries = self._entries.get((folded, kind), set())
         return year is not None and len(entries) == 1 and is_near(self._shows[next(iter(entries))].year, year)
+
+    def are_one(self, names: Iterable[str], kind: SeriesKind) -> bool:
+        """Whether one show has all of these names, and no other any of them."""
+        found = [self._entries.get((name, kind), set()) for name in names]
+        return all(len(entries) == 1 for entries in found) and len(set().union(*found)) == 1
 
     def are_two(self, names: Iterable[str], kind: SeriesKind) -> bool:
         """Whether names stand for different shows, each for exactly one."""
@@ -244,16 +294,6 @@ def _first_of(shows: Sequence[IndexedShow]) -> IndexedShow | None:
     """The one entry; of the parts of one show, whose name they share, the first."""
     is_one_show = len({show.tmdb_id for show in shows}) == 1 and shows[0].tmdb_id is not None
     return min(shows, key=_age) if len(shows) == 1 or is_one_show else None
-
-
-@lru_cache(maxsize=16_384)
-def read_folded_sequel(folded: str) -> Sequel | None:
-    """The show and the season that a folded name stands for; a number alone may be anything there."""
-    return read_sequel(folded) if not folded[-1:].isascii() or "season" in folded else None
-
-
-def _kind(kind: str) -> SeriesKind:
-    return SeriesKind.MOVIE if kind == RecordKind.MOVIE else SeriesKind.TV
 
 
 def _rows(values: Iterable[object]) -> dict[str, str]:

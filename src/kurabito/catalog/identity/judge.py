@@ -8,14 +8,15 @@ from itertools import chain
 from typing import NamedTuple
 
 from kurabito.catalog.identity.aliases import NO_COUNTRY, NO_YEAR
-from kurabito.catalog.identity.decision import Candidate, Decision, Hints, InDoubt, decide
+from kurabito.catalog.identity.decision import Candidate, Certain, Decision, Hints, InDoubt, Unknown, decide
 from kurabito.catalog.identity.evidence import CandidateSeries, Clue, is_near
 from kurabito.catalog.identity.index_names import WholeName
-from kurabito.catalog.identity.knowledge import NameRow, ReleaseOrigin, SeriesKnowledge
-from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
+from kurabito.catalog.identity.knowledge import NameRow, SeriesKnowledge
+from kurabito.catalog.identity.reading import FIRST_SEASON, Reading, ReleaseOrigin
 from kurabito.catalog.identity.rulings import Rulings
 from kurabito.catalog.releases import Name
-from kurabito.catalog.spellings import halves_of, is_junk
+from kurabito.catalog.spellings import film_names, halves_of, is_junk, season_inside
+from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection
 
 
@@ -32,9 +33,39 @@ class IdentityJudge:
     """Finds the candidates of a reading, and decides among them."""
 
     def __init__(self, conn: Connection, readings: Sequence[Reading], origins: Sequence[ReleaseOrigin] = ()) -> None:
-        self.known = SeriesKnowledge(conn, readings, origins)
+        both = [*readings, *(one.as_film() for one in readings if one.may_be_film)]
+        self.known = SeriesKnowledge(conn, both, origins)
         self._rulings = Rulings(conn, (name.folded for reading in readings for name in reading.names))
         self.known.read_series(one for reading in readings if (one := self._rulings.series_of(reading)) is not None)
+
+    def meant(self, reading: Reading, origin: ReleaseOrigin | None) -> Reading:
+        """What a reading means that leaves something open: whether it is of a show or a film, or where a name ends."""
+        reading = self.known.index.without_pieces(reading)
+        if not reading.may_be_film or reading.kind is SeriesKind.MOVIE:
+            return reading
+        as_film = reading.as_film()
+        film, show = self.decide(as_film, origin), self.decide(reading, origin)
+        if not isinstance(film, Unknown) and self.undecided(as_film, origin):
+            return as_film
+        if isinstance(film, Unknown):
+            names = [name.folded for name in reading.names]
+            is_film = isinstance(show, Unknown) and self.known.index.is_only_film(names)
+        elif isinstance(show, Unknown):
+            is_film = True
+        else:
+            # A batch of a show says no number either: a film of the same name is told by its year, or by a person.
+            shown = show.clues if isinstance(show, Certain) else ()
+            told = {Clue.RULING, Clue.YEAR}.intersection(film.clues if isinstance(film, Certain) else ())
+            is_film = not told.issubset(shown)
+        return as_film if is_film else reading
+
+    def undecided(self, reading: Reading, origin: ReleaseOrigin | None) -> tuple[CandidateSeries, ...]:
+        """The series that a film is, of which no title said before whether they are shows or films."""
+        if reading.kind is not SeriesKind.MOVIE:
+            return ()
+        found = self.decide(replace(reading, kind=SeriesKind.TV), origin)
+        series = (found.series, *found.joined) if isinstance(found, Certain) else ()
+        return () if any(map(self.known.is_surely_show, series)) else series
 
     def decide(self, reading: Reading, origin: ReleaseOrigin | None) -> Decision:
         candidates = self._candidates(reading, origin)
@@ -42,6 +73,8 @@ class IdentityJudge:
         index = self.known.index
         hints = Hints(
             shared=frozenset(name for name in names if index.is_shared(name, reading.kind)),
+            unique=frozenset(name for name in names if index.is_unique(name, reading.kind)),
+            began=index.began(names, reading.kind),
             has_two_entries=index.are_two(names, reading.kind),
             junk=frozenset(name.folded for name in reading.names if is_junk(name.shown)),
             own=self.known.own_names(reading),
@@ -93,6 +126,10 @@ class IdentityJudge:
             yield from self._named(reading, Clue.INDEX, name.folded, index.namesakes(name.folded, reading.kind, year))
             yield from self._named(reading, Clue.ROMAJI, name.folded, self.known.alike(name))
             yield from self._ways_of_halves(reading, name)
+            if reading.kind is SeriesKind.MOVIE:
+                yield from self._named(reading, Clue.NAME, name.folded, film_names(name))
+            yield from self._ways_of_number_inside(reading, name)
+        yield from self._ways_of_pairs(reading)
         yield from self._ways_of_years(reading)
         yield from self._ways_of_own_names(reading)
         own = {name.folded for name in reading.names}
@@ -101,12 +138,31 @@ class IdentityJudge:
                 yield _Way(series, Clue.SEQUEL, name.folded, row)
             # A season may have a name of its own elsewhere; the bare name is that of all of them.
             others = {(other, sequel.season) for other in index.namesakes(sequel.folded, reading.kind) - own}
-            others.update(index.seasons_of(sequel.folded, reading.kind))
+            # The show is listed with its first season too: `Yoru no Kurabito Season 1`.
+            seasons = index.seasons_of(sequel.folded, reading.kind)
+            others.update(one for one in seasons if one.season == reading.season or reading.season is None)
             for other, season in others:
                 for series, row in self.known.named(other, reading, season):
                     yield _Way(series, Clue.INDEX, name.folded, row)
         if reading.season is None:
             yield from self._ways_of_seasons(reading)
+
+    def _ways_of_number_inside(self, reading: Reading, name: Name) -> Iterator[_Way]:
+        """`Show IV: Encore` is the fourth season, whether a title says its number again or not."""
+        season = season_inside(name.shown)
+        if season is not None and reading.season in (None, season):
+            other = None if reading.season == season else season
+            for series, row in self.known.named(name.folded, reading, other):
+                yield _Way(replace(series, season=season), Clue.NAME, name.folded, row)
+
+    def _ways_of_pairs(self, reading: Reading) -> Iterator[_Way]:
+        """A series that titles called by two of these names, with nothing between them."""
+        guessed = reading.guessed()
+        for whole, halves in reading.pairs().items():
+            if whole not in guessed:
+                for series, row in self.known.named(whole, reading, reading.season):
+                    # The name that stood first; the other may lead elsewhere until the two are joined.
+                    yield _Way(series, Clue.NAME, next(half for half in halves if not half.isascii()), row)
 
     def _ways_of_years(self, reading: Reading) -> Iterator[_Way]:
         """`Show 2019` and `Show (2019)` are one."""

@@ -6,22 +6,19 @@ What a batch makes itself (series, names) is known to its later releases too.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.identity.aliases import NO_COUNTRY, NO_YEAR, alias_row
 from kurabito.catalog.identity.evidence import CandidateSeries, KnownName
 from kurabito.catalog.identity.index_names import IndexNames, WholeName
-from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
+from kurabito.catalog.identity.reading import FIRST_SEASON, Reading, ReleaseOrigin
 from kurabito.catalog.releases import Name
-from kurabito.catalog.spellings import halves_of, likeness_of, simplified_of
+from kurabito.catalog.spellings import bare_title, film_names, halves_of, likeness_of, romaji_of, simplified_of
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection, Queries, Query
 from kurabito.db.rows import ColumnList
-from kurabito.feeds.subscriptions import Subscription
-from kurabito.metadata.lookup import read_sequel
 from kurabito.titles.kana import letters_of, readings_of
 from kurabito.titles.scripts import simplified
 
@@ -30,8 +27,6 @@ _SERIES: Final = ColumnList(
     "series.episode_offset, series.metadata_id, record.bgm_id"
 )
 SQL: Final = Queries("kurabito.catalog.identity", "knowledge.sql", series=_SERIES)
-# The page of one season of one show.
-_MIKAN_PAGE: Final = re.compile(r"[?&]bangumiId=(\d{1,9})(?:&|$)", re.I)
 
 
 class NameRow(NamedTuple):
@@ -43,27 +38,6 @@ class NameRow(NamedTuple):
     series_id: int
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseOrigin:
-    """Where a release came from."""
-
-    subscription_id: int
-    series_id: int | None
-    """The one series that its feed is about."""
-    page_id: int | None
-    """The page of one show that its feed is of."""
-
-    @classmethod
-    def of(cls, subscription: Subscription) -> ReleaseOrigin:
-        return cls.at(subscription.id, subscription.settings.url, subscription.settings.series_id)
-
-    @classmethod
-    def at(cls, subscription_id: int, url: str, series_id: int | None) -> ReleaseOrigin:
-        """A feed by its address."""
-        page = _MIKAN_PAGE.search(url)
-        return cls(subscription_id, series_id, int(page[1]) if page else None)
-
-
 class SeriesKnowledge:
     """Series, their names and the offline index, as far as some readings touch them."""
 
@@ -72,6 +46,8 @@ class SeriesKnowledge:
         self._rows: dict[tuple[str, SeriesKind], set[NameRow]] = {}
         self._romaji: dict[str, set[str]] = {}
         self._series: dict[int, CandidateSeries] = {}
+        self._shows: set[int] = set()
+        """Series of which a title said in this batch what they are."""
         listed, feeds = list(readings), list(origins)
         written = {name for one in listed for name in (*one.names, *one.written)}
         names = {name.folded for one in listed for name in one.names}
@@ -83,10 +59,19 @@ class SeriesKnowledge:
         halves = {half for one in listed for name in one.names for half in halves_of(name.shown) or ()}
         dated = {folded for one in listed for _, folded, _ in one.dated()}
         bases = {base for one in listed for _, some in one.bases() for base in some}
-        self._look_up(names | sequels | plain | halves | dated | bases | self.index.every_name())
+        filmed = {
+            spelled
+            for one in listed
+            if one.kind is SeriesKind.MOVIE
+            for name in one.names
+            for spelled in film_names(name)
+        }
+        names.update(pair for one in listed for pair in one.pairs())
+        self._look_up(names | sequels | plain | halves | dated | bases | filmed | self.index.every_name())
         self._look_up_romaji({likeness_of(name) or name.folded for name in written})
         self._read_aloud = self._read_titles_aloud({name for one in listed for name in one.names})
-        self._whole_names = {one: whole for one in listed if (whole := self.index.whole_name(one)) is not None}
+        meant = {*listed, *map(self.index.without_pieces, listed)}
+        self._whole_names = {one: whole for one in meant if (whole := self.index.whole_name(one)) is not None}
         self._of_entries = self._read_entries({whole.entry.id for whole in self._whole_names.values()})
         self._of_pages = self._read_pages({one.subscription_id for one in feeds if one.page_id is not None})
         self.read_series(one.series_id for one in feeds if one.series_id is not None)
@@ -113,9 +98,14 @@ class SeriesKnowledge:
         if not reading.is_later_season or reading.kind is SeriesKind.MOVIE:
             return frozenset()
         named = {name.folded: self._series_named(name.folded, reading.kind) for name in reading.names}
+        guessed = reading.guessed()
+        for name in {*guessed}.union(*guessed.values()):
+            # `夜之蔵人 Night Brewer` may be two names with nothing between them: what a season goes on from is surer.
+            named.pop(name, None)
         return frozenset(
             name
             for name, bases in reading.bases()
+            if name in named
             for other, series in named.items()
             if other != name
             if any(
@@ -200,6 +190,41 @@ class SeriesKnowledge:
         self._series[into.id] = joined
         return joined
 
+    def doubtful_halves(self, series: CandidateSeries, reading: Reading) -> frozenset[str]:
+        """The names of a release, folded, that may be pieces of one: `夜之蔵人 Morning Edition` is perhaps no `夜之蔵人`.
+
+        Two names they are where the piece in Latin letters is a name of the series, or romaji, or the index has both.
+        """
+        own = {one.name.folded for one in series.names}
+        romaji = {name.folded for name in reading.names if romaji_of(name.shown) is not None}
+        return frozenset().union(
+            *(
+                halves - own
+                for halves in reading.guessed().values()
+                if not any(half.isascii() and half in own | romaji for half in halves)
+                and not self.index.are_one(halves, reading.kind)
+            )
+        )
+
+    def is_surely_show(self, series: CandidateSeries) -> bool:
+        """Whether a record or a number of an episode says that a series is no film."""
+        is_said = series.metadata_id is not None or series.id in self._shows
+        return is_said or self._conn.one(SQL.any_number, {"id": series.id}) is not None
+
+    def note_kind(self, series_id: int, reading: Reading) -> None:
+        """A release of a series came; what it is, its title may say."""
+        if not reading.may_be_film:
+            self._shows.add(series_id)
+
+    def make_film(self, series: CandidateSeries) -> None:
+        """A series of which nothing said what it is turned out to be a film."""
+        for name, kind in list(self._rows):
+            own = {row for row in self._rows[name, kind] if row.series_id == series.id}
+            if own and kind is SeriesKind.TV:
+                self._rows[name, kind] -= own
+                self._rows.setdefault((name, SeriesKind.MOVIE), set()).update(own)
+        self._series[series.id] = replace(series, kind=SeriesKind.MOVIE)
+
     def note_page(self, origin: ReleaseOrigin, kind: SeriesKind, series_id: int) -> None:
         """A page's feed brought something of this series."""
         self._of_pages.setdefault((origin.subscription_id, kind), set()).add(series_id)
@@ -243,7 +268,7 @@ class SeriesKnowledge:
             if name.folded.isascii() and name.folded not in known and likeness_of(name) not in self._romaji
             if not self.index.is_known(name.folded)
         }
-        titles = {_bare_title(title) for (title,) in self._conn.all(SQL.japanese_titles)} if unknown else set()
+        titles = {bare_title(title) for (title,) in self._conn.all(SQL.japanese_titles)} if unknown else set()
         read: dict[str, set[str]] = {}
         for folded, letters in unknown.items():
             found = {one.folded for one in titles if (aloud := readings_of(one.shown)) and aloud.fullmatch(letters)}
@@ -266,12 +291,6 @@ class SeriesKnowledge:
 
     def _ask(self, query: Query, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
         return iter(self._conn.all(query, given(values)) if values else ())
-
-
-def _bare_title(title: str) -> Name:
-    """A Japanese title without its season, as the names of its series have it."""
-    sequel = read_sequel(title)
-    return Name.of(title if sequel is None else sequel.name)
 
 
 def given(values: Iterable[Any]) -> Mapping[str, str]:

@@ -44,3 +44,11 @@ WHERE link.series_id = :series_id AND link.question_id IS NULL
     AND EXISTS (SELECT 1 FROM raw_anime_items AS item
                 WHERE item.id = link.raw_item_id AND item.subscription_id = :subscription_id)
 LIMIT 1;
+
+-- name: any_number
+-- Whether a title said a number of something that is in a series, or that it is whole; or a correction stands, which names its
+-- names as they are and could not be undone else.
+SELECT 1 FROM anime_links WHERE series_id = :id AND (episode_id IS NOT NULL OR is_batch = 1)
+UNION ALL
+SELECT 1 FROM corrections WHERE undone_at IS NULL AND (series_id = :id OR other_id = :id)
+LIMIT 1;

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.releases import Name, Release
 from kurabito.catalog.spellings import bases_of, romaji_of, spelled, year_behind
 from kurabito.catalog.states import SeriesKind
+from kurabito.feeds.subscriptions import Subscription
 from kurabito.metadata.lookup import Sequel, read_sequel
 from kurabito.titles import Episode
 
 FIRST_SEASON: Final = 1
+# The page of one season of one show.
+_MIKAN_PAGE: Final = re.compile(r"[?&]bangumiId=(\d{1,9})(?:&|$)", re.I)
+_SUBTITLE: Final = re.compile(r"\w:\s|\s[-~]\s?\w")
+_LONG_NAME: Final = 24
+"""Letters; remakes of films have short names."""
 
 
 class SaidName(NamedTuple):
@@ -39,6 +46,8 @@ class Reading:
     """The part of its season, where the title says one beside its names."""
     written: tuple[Name, ...] = ()
     """Its names as the title writes them, the whole first: with all that was read out of them."""
+    may_be_film: bool = False
+    """Whether its title leaves open if it is of a show or a film."""
     counted_from: int = 0
     """What its numbers count on from, where a source says so; the episodes here are those without it."""
 
@@ -56,12 +65,23 @@ class Reading:
             release.group,
             release.part,
             release.written,
+            release.may_be_film,
         )
+
+    def as_film(self) -> Reading:
+        """The same as that of a film."""
+        return replace(self, kind=SeriesKind.MOVIE)
 
     @property
     def is_later_season(self) -> bool:
         """Whether it names a season after the first: the year beside it may be the season's own, or the show's."""
         return (self.season or FIRST_SEASON) > FIRST_SEASON
+
+    @property
+    def is_film_alone(self) -> bool:
+        """Whether it is of a film that hardly has a namesake: its name has a subtitle, or says much."""
+        is_film = self.kind is SeriesKind.MOVIE or self.may_be_film
+        return is_film and any(_SUBTITLE.search(name.shown) or len(name.folded) > _LONG_NAME for name in self.names)
 
     @property
     def said_season(self) -> int:
@@ -114,9 +134,27 @@ class Reading:
     def bases(self) -> Iterator[tuple[str, frozenset[str]]]:
         """Its names that do not stand beside their season, folded, each with what it goes on from, or ends with."""
         for name in self.names:
+            if year_behind(name.shown) is not None:
+                continue
             marked = spelled(name, self.season) if self.season is not None else ()
             if not any(mark in one.folded for one in self.written for mark in marked):
                 yield name.folded, bases_of(name.shown)
+
+    def guessed(self) -> dict[str, frozenset[str]]:
+        """Its names that may be two with nothing between them, folded, each with those two: `夜之蔵人 Night Brewer`."""
+        pairs = self.pairs()
+        return {name.folded: pairs[name.folded] for name in self.names if name.folded in pairs}
+
+    def pairs(self) -> dict[str, frozenset[str]]:
+        """Each two of its names in different scripts as one, folded, as titles write them with nothing between."""
+        names = [name.folded for name in self.names]
+        return {
+            one + other: frozenset({one, other})
+            for one in names
+            if not one.isascii()
+            for other in names
+            if other.isascii()
+        }
 
     def subtitles(self) -> dict[str, str]:
         """Its names that go on in Latin letters which are no romaji, folded, each with those: `夜之蔵人 STAMPEDE`."""
@@ -151,6 +189,27 @@ class Reading:
         return cls(
             names, SeriesKind(stored["kind"]), stored["season"], stored["year"], stored["country"], written=written
         )
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseOrigin:
+    """Where a release came from."""
+
+    subscription_id: int
+    series_id: int | None
+    """The one series that its feed is about."""
+    page_id: int | None
+    """The page of one show that its feed is of."""
+
+    @classmethod
+    def of(cls, subscription: Subscription) -> ReleaseOrigin:
+        return cls.at(subscription.id, subscription.settings.url, subscription.settings.series_id)
+
+    @classmethod
+    def at(cls, subscription_id: int, url: str, series_id: int | None) -> ReleaseOrigin:
+        """A feed by its address."""
+        page = _MIKAN_PAGE.search(url)
+        return cls(subscription_id, series_id, int(page[1]) if page else None)
 
 
 @lru_cache(maxsize=4096)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kurabito.catalog.corrections.merge import merge
@@ -14,11 +14,10 @@ from kurabito.catalog.identity.decision import Certain, Decision, InDoubt, Weigh
 from kurabito.catalog.identity.entries import understood
 from kurabito.catalog.identity.evidence import CandidateSeries, Clue
 from kurabito.catalog.identity.judge import IdentityJudge
-from kurabito.catalog.identity.knowledge import ReleaseOrigin
-from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
+from kurabito.catalog.identity.reading import FIRST_SEASON, Reading, ReleaseOrigin
 from kurabito.catalog.releases import Release
 from kurabito.catalog.spellings import is_junk
-from kurabito.catalog.states import SeriesState
+from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection
 from kurabito.feeds.subscriptions import NewSeries, Subscription
 from kurabito.titles import Episode
@@ -33,6 +32,11 @@ class SeriesMatch:
     state: SeriesState
     clues: tuple[Clue, ...] = ()
     question_id: int | None = None
+    is_film: bool = False
+
+    def read(self, release: Release) -> Release:
+        """A release as what its series is, where its title leaves that open."""
+        return release.as_film() if self.is_film else release
 
     def number(self, number: Episode) -> Episode:
         """An episode's number within the series, when titles count on from the seasons before."""
@@ -46,6 +50,12 @@ class Likely:
     series_id: int | None
     state: SeriesState | None
     is_in_doubt: bool
+    is_film: bool = False
+    """Whether its series is a film."""
+
+    def read(self, release: Release) -> Release:
+        """The release as what its series is, where its title leaves that open."""
+        return release.as_film() if self.is_film else release
 
 
 def resolve(
@@ -70,7 +80,7 @@ def foresee(conn: Connection, releases: Sequence[Release]) -> list[Likely]:
     """What would be decided about each release, in their order. Nothing is made."""
     readings = understood(conn, [Reading.of(release) for release in releases])
     judge = IdentityJudge(conn, readings)
-    return [_likely(judge.decide(reading, None)) for reading in readings]
+    return [_likely(judge.decide(judge.meant(reading, None), None)) for reading in readings]
 
 
 def judge(conn: Connection, reading: Reading) -> Decision:
@@ -84,13 +94,15 @@ def judge_all(
     """What is decided about some readings as things are now, in their order."""
     sources = [None] * len(readings) if origins is None else origins
     judges = IdentityJudge(conn, readings, [one for one in sources if one is not None])
-    return [judges.decide(reading, origin) for reading, origin in zip(readings, sources, strict=True)]
+    return [
+        judges.decide(judges.meant(reading, origin), origin) for reading, origin in zip(readings, sources, strict=True)
+    ]
 
 
 def _likely(decision: Decision) -> Likely:
     match decision:
         case Certain(series=series):
-            return Likely(series.id, series.state, is_in_doubt=False)
+            return Likely(series.id, series.state, is_in_doubt=False, is_film=series.kind is SeriesKind.MOVIE)
         case InDoubt(candidates=[first, *_]):
             return Likely(first.series.id, first.series.state, is_in_doubt=True)
         case _:
@@ -105,14 +117,18 @@ class _Batch:
         self._readings = readings
         self._origins = origins
         self._judge = IdentityJudge(conn, list(readings.values()), list(origins.values()))
-        self._asked = questions.asked(conn, (reading.key for reading in readings.values()))
+        kinds = (kind.key for one in readings.values() for kind in (one, one.as_film())[: 1 + one.may_be_film])
+        self._asked = questions.asked(conn, kinds)
         self._matches: dict[int, SeriesMatch] = {}
         self._new_names: list[dict[str, Any]] = []
         self._joined: dict[int, int] = {}
 
     def settle(self, item_id: int, new_series: NewSeries) -> None:
         """Decide about one release, and do what follows."""
-        reading, origin = self._readings[item_id], self._origins.get(item_id)
+        origin = self._origins.get(item_id)
+        reading = self._judge.meant(self._readings[item_id], origin)
+        for undecided in self._judge.undecided(reading, origin):
+            self._make_film(undecided)
         decision = self._judge.decide(reading, origin)
         if isinstance(decision, InDoubt):
             self._matches[item_id] = self._ask(reading, decision.candidates)
@@ -122,10 +138,15 @@ class _Batch:
             self._learn(series, reading)
         else:
             series = self._add(reading, SeriesState.FOLLOWED if new_series is NewSeries.ADD else SeriesState.ASKED)
+        self._judge.known.note_kind(series.id, reading)
         if origin is not None and origin.page_id is not None:
             self._judge.known.note_page(origin, reading.kind, series.id)
         self._matches[item_id] = SeriesMatch(
-            series.id, reading.counted_from or series.episode_offset, series.state, decision.clues
+            series.id,
+            reading.counted_from or series.episode_offset,
+            series.state,
+            decision.clues,
+            is_film=series.kind is SeriesKind.MOVIE,
         )
 
     def matches(self) -> dict[int, SeriesMatch]:
@@ -147,7 +168,8 @@ class _Batch:
         if series.names and known.index.are_two((name.folded for name in reading.names), reading.kind):
             return
         said = reading.said_season
-        names = [(name, said) for name in reading.names if not is_junk(name.shown)]
+        guesses = known.doubtful_halves(series, reading)
+        names = [(name, said) for name in reading.names if not is_junk(name.shown) and name.folded not in guesses]
         own = known.own_names(reading)
         # Beside a name of its own, titles leave the season out.
         names += [(name, FIRST_SEASON) for name, _ in names if name.folded in own]
@@ -161,6 +183,11 @@ class _Batch:
             merge(self._conn, into=series.id, other_id=other.id, made_by=MadeBy.TITLES)
             self._joined[other.id] = series.id
         return self._judge.known.join(series, others)
+
+    def _make_film(self, series: CandidateSeries) -> None:
+        self._store_names()
+        aliases.make_film(self._conn, series.id)
+        self._judge.known.make_film(series)
 
     def _ask(self, reading: Reading, candidates: Sequence[WeighedSeries]) -> SeriesMatch:
         if reading.key not in self._asked:
@@ -185,4 +212,4 @@ class _Batch:
             series_id = self._joined[series_id]
         if series_id == match.series_id:
             return match
-        return SeriesMatch(series_id, match.episode_offset, match.state, match.clues, match.question_id)
+        return replace(match, series_id=series_id)

@@ -25,7 +25,7 @@ from kurabito.catalog.relinks import store
 from kurabito.catalog.relinks.links import ASKED_LINK, SQL
 from kurabito.catalog.relinks.mover import Moved
 from kurabito.catalog.relinks.places import decided
-from kurabito.catalog.states import HeldReason, SeriesState
+from kurabito.catalog.states import HeldReason, SeriesKind, SeriesState
 from kurabito.db import Connection
 from kurabito.feeds.results import FeedItem
 
@@ -39,6 +39,7 @@ class SettledLink:
     series_id: int
     offset: int
     clues: tuple[Clue, ...]
+    is_film: bool
 
 
 def find_settled(conn: Connection, is_touched: Callable[[str], bool] | None) -> list[SettledLink]:
@@ -56,6 +57,7 @@ def find_settled(conn: Connection, is_touched: Callable[[str], bool] | None) -> 
             decision.series.id,
             reading.counted_from or decision.series.episode_offset,
             decision.clues,
+            decision.series.kind is SeriesKind.MOVIE,
         )
         for link, reading, decision in decided(conn, [link for link in touched if link.title in read], read)
         # Its names lead to the series that was made to keep it: that tells nothing.
@@ -79,9 +81,8 @@ def settle(conn: Connection, run: int, settled: Sequence[SettledLink]) -> Moved:
         release = read_release(item, title_rules)
         assert isinstance(release, Release), "a link was made of it"
         changes = RowChanges(conn)
-        settle_link(
-            conn, changes, waiting, release, SeriesMatch(one.series_id, one.offset, there[one.series_id], one.clues)
-        )
+        match = SeriesMatch(one.series_id, one.offset, there[one.series_id], one.clues, is_film=one.is_film)
+        settle_link(conn, changes, waiting, release, match)
         freed = changes.effect(None, one.series_id).freed
         changes.column("anime_links", "held_reason", ((link_id, None, HeldReason.READ_AGAIN) for link_id in freed))
         store.note_moved(conn, run, [_as_moved(waiting, links.find(conn, waiting.id))])

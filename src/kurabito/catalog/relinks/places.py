@@ -9,8 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.identity.decision import Certain, Decision, InDoubt
 from kurabito.catalog.identity.entries import understood
-from kurabito.catalog.identity.knowledge import ReleaseOrigin
-from kurabito.catalog.identity.reading import Reading
+from kurabito.catalog.identity.reading import Reading, ReleaseOrigin
 from kurabito.catalog.identity.resolution import judge_all
 from kurabito.catalog.releases import Release
 from kurabito.db import Connection, Queries

@@ -99,7 +99,7 @@ def decide(conn: Connection, found: Sequence[FoundRelease]) -> list[FoundRelease
     likely = foresee(conn, [release for _, release in readable])
     known = cache(partial(series.find, conn))
     matched = {
-        place: (release, own, None if own.series_id is None else known(own.series_id))
+        place: (own.read(release), own, None if own.series_id is None else known(own.series_id))
         for (place, release), own in zip(readable, likely, strict=True)
     }
     releases = {place: (release, of) for place, (release, _, of) in matched.items()}
