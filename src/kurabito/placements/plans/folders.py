@@ -49,16 +49,15 @@ _KINDS: Final[dict[FolderKind, str]] = {
     ),
 }
 # `Season 1 Extras`, `Bonus Disc`, `Deleted and Extended Scenes`: words for extras, and words that go with them.
-_EXTRA_WORD: Final = (
+_EXTRA_WORD: Final = re.compile(
     r"extras?|bonus(?:es)?|features?|featurettes?|supplements?|outtakes|bloopers|interviews?|trailers?|teasers?|promos?|commercials?|menus?|creditless"
-    r"|textless|ops? ?eds?|nc|nc ?(?:op|ed)s?|openings?|endings?|previews?|pvs?|cms?|deleted|making|behind|特典|映像特典|花絮|预告片?|予告"
+    r"|textless|nc(?:op|ed)?s?|openings?|endings?|previews?|pvs?|cms?|deleted|making|behind|oped|特典|映像特典|花絮|预告片?|予告",
+    re.I,
 )
-_BESIDE_EXTRA: Final = (
-    r"(?:season|series|s|dis[ck]|vol|volume|part) ?\d{1,2}|\d{1,2}|season|dis[ck]|dvd|bd|blu ?ray|of|and|the scenes|scenes|special|extended|files?|contents?"
-    r"|materials?|clips?|videos?|ops?|eds?|oped"
-)
-_OF_EXTRAS: Final = re.compile(
-    rf"(?:(?:{_BESIDE_EXTRA}) )*(?:{_EXTRA_WORD})(?: (?:{_EXTRA_WORD}|{_BESIDE_EXTRA}))*", re.I
+_BESIDE_EXTRA: Final = re.compile(
+    r"(?:season|series|s|dis[ck]|vol|volume|part)?\d{1,2}|season|series|dis[ck]|vol|volume|part|dvd|bd|blu|ray|bluray|of|and|scenes|special|extended"
+    r"|files?|contents?|materials?|clips?|videos?|ops?|eds?",
+    re.I,
 )
 # `蔵人 映像特典`, `Koji - Extras`
 _ENDS_IN_EXTRAS: Final = re.compile(r"\S[ _](?:映像特典|特典映像|特典)$|\S - (?:Extras?|Bonus|Featurettes)$", re.I)
@@ -105,12 +104,24 @@ def folder_kind(name: str) -> FolderKind:
     for kind, pattern in _PATTERNS.items():
         if pattern.fullmatch(plain):
             return kind
-    if _ENDS_IN_EXTRAS.search(plain) or _OF_EXTRAS.fullmatch(_BETWEEN_WORDS.sub(" ", plain).strip()):
+    if _ENDS_IN_EXTRAS.search(plain) or _is_of_extras(plain):
         return FolderKind.EXTRAS
     parts = [part for part in _PARTS.split(plain) if part]
     if len(parts) > 1 and all(folder_kind(part) in (FolderKind.EXTRAS, FolderKind.SPECIALS) for part in parts):
         return FolderKind.SPECIALS if FolderKind.SPECIALS in map(folder_kind, parts) else FolderKind.EXTRAS
     return FolderKind.NAMED
+
+
+def _is_of_extras(name: str) -> bool:
+    """Whether its words are those for extras, and such as go with them."""
+    words = [word for word in _BETWEEN_WORDS.split(name) if word]
+    lowered = {word.lower() for word in words}
+    may_be_the = "behind" in lowered
+    is_extra = any(map(_EXTRA_WORD.fullmatch, words)) or {"op", "ed"} <= lowered or {"ops", "eds"} <= lowered
+    return is_extra and all(
+        _EXTRA_WORD.fullmatch(word) or _BESIDE_EXTRA.fullmatch(word) or (may_be_the and word.lower() == "the")
+        for word in words
+    )
 
 
 @lru_cache(maxsize=4096)
