@@ -86,6 +86,7 @@ _PAGES: Final = {
     "the folders": ("/library/1/folders", "", 'class="tile"'),
     "a folder": ("/library/1/folders", "folder=Show+5000", 'href="/files/'),
     "the search box": ("/find", "q=show+12", 'href="/series/'),
+    "the calendar of shows": ("/calendar/shows", "", 'class="card"'),
     "the first page": ("/", "", 'id="arrived"'),
 }
 
