@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
+from contextlib import AbstractContextManager, AsyncExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -170,15 +170,24 @@ async def stage(migrated_sqlite: str, tmp_path: Path, screen: Screen) -> AsyncIt
 @pytest.fixture
 def demo(tmp_path: Path) -> Iterator[dict[str, str]]:
     """What a running demo says about itself."""
+    with running_demo(tmp_path) as told:
+        yield told
+
+
+@contextmanager
+def running_demo(folder: Path) -> Iterator[dict[str, str]]:
+    """A demo that has its files in this folder, and what it says about itself."""
     command = [sys.executable, "-m", "kurabito.cli", "demo", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(tmp_path)}) as process:
+    # Of a test, settings are taken away; what tests share begins before.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("KURABITO_")}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**environment, "TMPDIR": str(folder)}) as process:
         assert process.stdout is not None
         try:
             yield json.loads(process.stdout.readline())
         finally:
             process.send_signal(signal.SIGTERM)
             assert process.wait(timeout=PATIENCE) == 0
-    assert list(tmp_path.iterdir()) == []
+    assert list(folder.iterdir()) == []
 
 
 class _Server(uvicorn.Server):

@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+import pytest_asyncio
 from axe_playwright_python.base import AXE_SCRIPT
-from playwright.async_api import Page, expect
-from tests.browser.conftest import SHOTS
+from playwright.async_api import Browser, Page, StorageState, expect
+from tests.browser.conftest import SHOTS, running_demo
 from tests.support.waiting import PATIENCE
 
 if TYPE_CHECKING:
@@ -87,6 +90,10 @@ RULES: Final = {
     # Of a page, only the colours are others at night.
     "dark": {"runOnly": {"type": "rule", "values": ["color-contrast"]}},
 }
+# What keeps a rule is not listed: that takes longer than to look, and none of it is read.
+VIOLATIONS: Final = (
+    "async (rules) => (await axe.run(document, {...rules, resultTypes: ['violations'], selectors: false})).violations"
+)
 # What is folded away on a page of this width is looked at, too.
 UNFOLD: Final = "document.querySelectorAll('.show-settings').forEach((it) => { it.open = true })"
 CLIPPED: Final = (
@@ -105,11 +112,34 @@ BROKEN_TABS: Final = (
 )
 
 
-async def prepared(demo: dict[str, str], page: Page) -> None:
+@dataclass(frozen=True)
+class Demo:
+    """Where the demo is, and what a browser has that is logged in to it."""
+
+    url: str
+    logged_in: StorageState
+
+
+@pytest.fixture(scope="module")
+def shared_demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """One for all of these tests, which only look at it: to start one and fill it takes longer than most of them."""
+    with running_demo(tmp_path_factory.mktemp("demo")) as told:
+        yield told
+
+
+@pytest_asyncio.fixture(loop_scope="session", scope="module")
+async def filled(shared_demo: dict[str, str], shared_browser: Browser) -> Demo:
     """The demo with everything in it that its pages can show."""
-    await page.goto(demo["login"])
+    context = await shared_browser.new_context(locale="en-GB")
+    context.set_default_timeout(PATIENCE * 1000)
+    page = await context.new_page()
+    # The link is good for one session, which the tests share.
+    await page.goto(shared_demo["login"])
     await expect(page.locator("#arrived img")).not_to_have_count(0)
     await expect(page.locator(".notice-row")).not_to_have_count(0)
+    logged_in = await context.storage_state()
+    await context.close()
+    return Demo(shared_demo["url"], logged_in)
 
 
 async def shown(page: Page, url: str, path: str) -> None:
@@ -120,36 +150,48 @@ async def shown(page: Page, url: str, path: str) -> None:
 
 # It looks at more than a hundred pages, which a machine with one busy core does for a quarter of an hour.
 @pytest.mark.timeout(20 * PATIENCE)
-async def test_no_page_has_an_accessibility_violation(demo: dict[str, str], new_page: NewPage) -> None:
-    page = await new_page(viewport={"width": 1280, "height": 900}, locale="en-GB")
-    await prepared(demo, page)
+async def test_no_page_has_an_accessibility_violation(filled: Demo, new_page: NewPage) -> None:
+    page = await new_page(viewport={"width": 1280, "height": 900}, locale="en-GB", storage_state=filled.logged_in)
     violations: list[str] = []
-    await page.goto(f"{demo['url']}/system?theme=light")
+    await page.goto(f"{filled.url}/system?theme=light")
     for path in PAGES:
-        await shown(page, demo["url"], path)
+        await shown(page, filled.url, path)
         await page.evaluate(UNFOLD)
         await page.evaluate(AXE_SCRIPT)
         for theme in THEMES:
             await page.evaluate("(theme) => { document.documentElement.dataset.theme = theme }", theme)
-            found: dict[str, Any] = await page.evaluate("(rules) => axe.run(document, rules)", RULES[theme])
-            violations += [
-                f"{path} ({theme}) {one['id']}: {node['html'][:200]}"
-                for one in found["violations"]
-                for node in one["nodes"]
-            ]
+            violations += [f"{path} ({theme}) {one}" for one in await violated(page, theme)]
     assert violations == []
+
+
+@pytest.mark.parametrize(("theme", "rules"), [("light", ["color-contrast", "image-alt"]), ("dark", ["color-contrast"])])
+async def test_a_violation_is_seen(new_page: NewPage, theme: str, rules: list[str]) -> None:
+    page = await new_page()
+    pale = '<p style="background: white; color: silver">pale</p>'
+    await page.set_content(
+        f'<html lang="en"><title>Ill</title><main><h1>Ill</h1><img src="data:,">{pale}</main></html>'
+    )
+    await page.evaluate(AXE_SCRIPT)
+    found = await violated(page, theme)
+    assert [one.partition(":")[0] for one in found] == rules
+    assert 'silver">pale</p>' in found[0]
+
+
+async def violated(page: Page, theme: str) -> list[str]:
+    """The rules that the page violates in this theme, with the element that does."""
+    found: list[dict[str, Any]] = await page.evaluate(VIOLATIONS, RULES[theme])
+    return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]
 
 
 @pytest.mark.parametrize("language", ["en", "zh-Hans"])
 async def test_no_text_is_squeezed_into_a_column_of_single_letters_on_a_phone(
-    demo: dict[str, str], new_page: NewPage, language: str
+    filled: Demo, new_page: NewPage, language: str
 ) -> None:
-    page = await new_page(viewport={"width": 390, "height": 900}, locale="en-GB")
-    await prepared(demo, page)
-    await page.goto(f"{demo['url']}/system?language={language}")
+    page = await new_page(viewport={"width": 390, "height": 900}, locale="en-GB", storage_state=filled.logged_in)
+    await page.goto(f"{filled.url}/system?language={language}")
     crushed: list[str] = []
     for path in PAGES:
-        await shown(page, demo["url"], path)
+        await shown(page, filled.url, path)
         crushed += [f"{path}: {text}" for text in await page.evaluate(CRUSHED)]
         crushed += [f"{path}: {text}" for text in await page.evaluate(BROKEN_TABS)]
     assert crushed == []
@@ -158,17 +200,16 @@ async def test_no_text_is_squeezed_into_a_column_of_single_letters_on_a_phone(
 @pytest.mark.soak
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_every_page_fits_in_every_language_theme_and_width(
-    demo: dict[str, str], new_page: NewPage, language: str
+    filled: Demo, new_page: NewPage, language: str
 ) -> None:
-    page = await new_page(locale="en-GB")
-    await prepared(demo, page)
+    page = await new_page(locale="en-GB", storage_state=filled.logged_in)
     ill: list[str] = []
     for theme in THEMES:
-        await page.goto(f"{demo['url']}/system?theme={theme}&language={language}")
+        await page.goto(f"{filled.url}/system?theme={theme}&language={language}")
         for width in WIDTHS:
             await page.set_viewport_size({"width": width, "height": 900})
             for path in PAGES:
-                await shown(page, demo["url"], path)
+                await shown(page, filled.url, path)
                 broad = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
                 clipped = await page.evaluate(CLIPPED)
                 ill += (
@@ -183,11 +224,10 @@ async def test_every_page_fits_in_every_language_theme_and_width(
 
 
 async def test_the_table_of_downloads_fits_a_desk_and_its_menus_are_not_cut_off(
-    demo: dict[str, str], new_page: NewPage
+    filled: Demo, new_page: NewPage
 ) -> None:
-    page = await new_page(viewport={"width": 1280, "height": 900}, locale="en-GB")
-    await prepared(demo, page)
-    await shown(page, demo["url"], "/downloads?show=everything")
+    page = await new_page(viewport={"width": 1280, "height": 900}, locale="en-GB", storage_state=filled.logged_in)
+    await shown(page, filled.url, "/downloads?show=everything")
     too_wide = "[...document.querySelectorAll('.scroll')].filter((it) => it.scrollWidth > it.clientWidth).length"
     assert await page.evaluate(too_wide) == 0
     row = page.locator(".transfers .download").first
