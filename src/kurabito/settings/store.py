@@ -99,10 +99,12 @@ class SettingsStore:
 
         def work(conn: Connection) -> int:
             stored = _stored(conn)
-            new = _without_masks(values, with_stored(self._local, stored))
+            # Where values are only removed, the stored ones may be those that cannot be used.
+            old = with_stored(self._local, stored) if values else self._local
+            new = _without_masks(values, old)
             kept = {name: value for name, value in stored.items() if name not in reset}
             checked = _checked(new, merged(self._local, kept | new))
-            _refuse_stray_secrets(with_stored(self._local, stored), checked, new)
+            _refuse_stray_secrets(old, checked, new)
             for check in self._checks:
                 check(conn, checked, new)
             removed = sum(conn.run(_SQL.remove, {"name": name}) for name in reset)
