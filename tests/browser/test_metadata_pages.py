@@ -68,8 +68,8 @@ async def _a_week_has_posters(page: Page) -> None:
     await expect(page.locator(".week section")).to_have_count(7)
     await expect(page.locator(".card")).to_have_count(14)
     await expect(page.locator(".card img")).to_have_count(14)
-    # Their room is kept for them before they are there.
-    assert await page.evaluate(SHAPES) == [150]
+    # Their room is kept for them before they are there, and once the page has its style.
+    await page.wait_for_function(f"String({SHAPES}) === '150'")
     let_in.set()
     last = page.get_by_alt_text("Poster of Letters at Tanabata")
     await last.scroll_into_view_if_needed()
@@ -110,7 +110,7 @@ async def _a_season_is_chosen(page: Page) -> None:
     await expect(page.locator("h1")).to_have_text("Autumn 2021")
     await expect(page.locator(".card")).to_have_count(3)
     await expect(page.get_by_role("img", name="The Town of White Walls has no poster yet")).to_be_visible()
-    assert await page.evaluate(SHAPES) == [150]
+    await page.wait_for_function(f"String({SHAPES}) === '150'")
     await page.get_by_role("link", name="Winter 2022").click()
     await expect(page.locator("#calendar")).to_contain_text("No show in the ID index starts in this season.")
 

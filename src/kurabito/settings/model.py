@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, field
 from kurabito.errors import ConfigError
 from kurabito.folders import default_state
 from kurabito.settings import values
-from kurabito.settings.values import CommaList, Folder, Hours, Minutes, OctalDigits, Seconds, SentSecret
+from kurabito.settings.values import CommaList, FullPath, Hours, Minutes, OctalDigits, Seconds, SentSecret
 
 _SCHEMES: Final = ("sqlite", "postgresql", "postgres", "memory")
 FASTEST: Final = 2_097_151
@@ -42,7 +42,7 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
-    state: Folder = Field(default_factory=default_state, description="folder for everything Kurabito keeps")
+    state: FullPath = Field(default_factory=default_state, description="folder for everything Kurabito keeps")
     host: str = Field("127.0.0.1", min_length=1, description="address to listen on")
     port: int = Field(8484, ge=0, le=65535, description="port to listen on; 0 takes a free one")
     database: str = Field("", description="sqlite:///FILE or postgresql://…; default: kurabito.db in the state folder")
@@ -61,7 +61,7 @@ class Settings(BaseModel):
     )
     header_seconds: Seconds = Field(10.0, description="how long the head of a request may take to arrive")
     keep_alive_seconds: Seconds = Field(5.0, description="how long a connection stays open after an answer")
-    password_file: Folder | None = Field(None, description="file that holds the password for the page")
+    password_file: FullPath | None = Field(None, description="file that holds the password for the page")
     allow_private_hosts: CommaList = Field(
         (), description="hosts, addresses or networks inside your own network that may be fetched from, comma list"
     )
@@ -84,7 +84,7 @@ class Settings(BaseModel):
     )
     lease_seconds: Seconds = Field(30.0, description="how long a worker owns a task without a heartbeat")
     heartbeat_seconds: Seconds = Field(5.0, description="how often a worker renews its leases")
-    download_root: Folder | None = Field(
+    download_root: FullPath | None = Field(
         None, description="folder for downloads; no library may lie in it or around it"
     )
     tmdb_key: SentSecret | None = Field(None, description="your TMDB key; TMDB is not used without one")

@@ -39,7 +39,7 @@ def _octal(value: object) -> object:
         raise ValueError('must be octal digits, like "027"') from None
 
 
-def _whole_folder(path: Path) -> Path:
+def _full_path(path: Path) -> Path:
     if "\0" in str(path):
         raise ValueError("must not have the character NUL")
     try:
@@ -58,7 +58,7 @@ def _sendable(secret: SecretStr) -> SecretStr:
 
 CommaList = Annotated[tuple[str, ...], BeforeValidator(_split)]
 OctalDigits = Annotated[int, BeforeValidator(_octal)]
-Folder = Annotated[Path, AfterValidator(_whole_folder)]
+FullPath = Annotated[Path, AfterValidator(_full_path)]
 SentSecret = Annotated[SecretStr, Field(min_length=1), AfterValidator(_sendable)]
 Seconds = Annotated[float, Field(ge=0.1, le=31_536_000, allow_inf_nan=False)]
 Hours = Annotated[float, Field(ge=0.01, le=8_760, allow_inf_nan=False)]
