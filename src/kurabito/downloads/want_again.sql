@@ -48,11 +48,11 @@ WHERE link.episode_id = :episode_id AND link.is_filtered = 0 AND link.held_reaso
 ORDER BY link.id;
 
 -- name: still_there
--- Where the content of these links may still be, from when they were complete.
+-- Where the content of these links may still be, from when they were complete. What the user added is not ours to remove.
 SELECT DISTINCT download.module_id, download.hash
 FROM {given} CROSS JOIN downloads AS download
 WHERE download.link_id = CAST(given.value AS bigint) AND download.given_back_at IS NOT NULL
-    AND download.module_id IS NOT NULL AND download.hash IS NOT NULL
+    AND download.module_id IS NOT NULL AND download.hash IS NOT NULL AND coalesce(download.owner, '') <> 'user'
 ORDER BY download.module_id, download.hash;
 
 -- name: owners

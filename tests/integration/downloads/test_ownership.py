@@ -90,6 +90,19 @@ async def test_what_the_keeper_does_with_it_changes_nothing_there(core: Core, a:
     assert await nothing_is_owed(core)
 
 
+async def test_an_episode_that_is_wanted_again_is_not_taken_from_there(core: Core, a: StandIn, tells: bool) -> None:
+    await beside(core, a, 1, tells=tells)
+    a.say(ONE, "completed", progress=1.0)
+    await core.poll()
+    wanted = await core.downloads.wanting.want_again(1)
+    await core.work()
+    await core.poll()
+    assert [one.link_id for one in wanted.downloads] == [1]
+    assert (list(a.has), a.added, changes(a)) == ([ONE], [], [])
+    assert set(await owners(core)) == {"user"}
+    assert await nothing_is_owed(core)
+
+
 async def test_sent_elsewhere_it_stays_where_it_was(core: Core, a: StandIn, b: StandIn, tells: bool) -> None:
     await beside(core, a, 1, tells=tells)
     second = await core.register(b, priority=80)
