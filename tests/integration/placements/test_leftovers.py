@@ -13,6 +13,7 @@ from kurabito.downloads.dispatch.locks import DownloaderLocks
 from kurabito.downloads.dispatch.remote import Downloaders
 from kurabito.downloads.items import DownloadStatus, Owner, TransferDetail, TransferStatus
 from kurabito.http.errors import Unreachable
+from kurabito.placements.leftovers import store
 from kurabito.placements.leftovers.tidy import FilingTidier
 from kurabito.placements.library_naming import LibraryNaming
 from kurabito.placements.naming.presets import PRESETS, Preset
@@ -35,6 +36,8 @@ class Client:
     detail: TransferDetail | None = None
     owner: Owner = Owner.KURABITO
     is_away: bool = False
+    seeding: set[str] = field(default_factory=set)
+    """What it still seeds, whatever it does with the rest."""
     deleted: list[tuple[str, bool]] = field(default_factory=list)
 
     async def look(self, _service: Service, hashes: Collection[str]) -> Mapping[str, DownloadStatus]:
@@ -42,9 +45,12 @@ class Client:
             raise Unreachable("it is away")
         gone = {one for one, _ in self.deleted}
         return {
-            one: DownloadStatus(one, TransferStatus.COMPLETED, 1.0, 5, detail=self.detail, owner=self.owner)
+            one: DownloadStatus(one, TransferStatus.COMPLETED, 1.0, 5, detail=self._detail(one), owner=self.owner)
             for one in set(hashes) - gone
         }
+
+    def _detail(self, hash_: str) -> TransferDetail | None:
+        return TransferDetail.SEEDING if hash_ in self.seeding else self.detail
 
     async def delete(self, _service: Service, hash_: str, *, delete_files: bool) -> None:
         self.deleted.append((hash_, delete_files))
@@ -166,6 +172,31 @@ async def test_a_crash_between_the_downloader_and_the_names_is_made_good(house: 
     ((hash_,),) = house.shelf.all("SELECT hash FROM downloads")
     # The downloader has forgotten it, and nothing was written yet.
     found.client.deleted.append((hash_, False))
-    assert await found.tidy() == 1
+    assert [await found.tidy(), await found.tidy()] == [0, 1]
     assert found.left() == set()
     assert house.library() == {PLACED: b"video"}
+
+
+async def test_one_look_alone_does_not_tell_that_a_download_is_gone(house: House) -> None:
+    found = await seeded(house, {VIDEO: b"video"})
+    found.client.detail = TransferDetail.SEEDING
+    ((hash_,),) = house.shelf.all("SELECT hash FROM downloads")
+    for _ in range(3):
+        # The program is still reading its list, and then has what it had.
+        found.client.deleted.append((hash_, False))
+        assert await found.tidy() == 0
+        found.client.deleted.clear()
+        assert await found.tidy() == 0
+    assert found.left() == {VIDEO}
+
+
+async def test_what_is_seeded_for_ever_does_not_hold_up_the_rest(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "_AT_ONCE", 1)
+    found = await seeded(house, {VIDEO: b"video"})
+    house.download(found.series, "another", {"[Kura] Yoru no Kurabito - 02 [1080p].mkv": b"other"}, episodes=(2,))
+    house.shelf.run("UPDATE downloads SET owner = 'kurabito'")
+    await house.settle()
+    ((first,), (second,)) = house.shelf.all("SELECT hash FROM downloads ORDER BY id")
+    found.client.seeding = {first}
+    assert await found.tidy() == 1
+    assert found.client.deleted == [(second, False)]

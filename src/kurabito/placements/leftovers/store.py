@@ -21,9 +21,9 @@ class FiledDownload:
     inspection_id: int
 
 
-def filed(conn: Connection) -> list[FiledDownload]:
-    """The next ones, at downloaders that are to be tidied."""
-    return [FiledDownload(*row) for row in conn.all(_SQL.filed, {"limit": _AT_ONCE})]
+def filed(conn: Connection, after: int = 0) -> list[FiledDownload]:
+    """Those with a higher id than `after`, the lowest first and some at a time, at downloaders that are to be tidied."""
+    return [FiledDownload(*row) for row in conn.all(_SQL.filed, {"after": after, "limit": _AT_ONCE})]
 
 
 def note_tidied(conn: Connection, download: FiledDownload) -> None:

@@ -3,7 +3,7 @@
 SELECT download.id, download.module_id, download.hash, inspection.id
 FROM service_modules AS module JOIN downloads AS download ON download.module_id = module.module_id
 JOIN inspections AS inspection ON inspection.download_id = download.id
-WHERE module.tidies = 1 AND module.is_enabled = 1 AND download.status = 'completed' AND download.owner = 'kurabito'
+WHERE download.id > :after AND module.tidies = 1 AND module.is_enabled = 1 AND download.status = 'completed' AND download.owner = 'kurabito'
     AND download.hash IS NOT NULL AND download.tidied_at IS NULL AND download.forgotten_at IS NULL
     AND download.given_back_at IS NULL AND inspection.status = 'completed' AND inspection.planned_at IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM filing_questions AS question

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -33,6 +33,8 @@ class FilingTidier:
         self._database = database
         self._downloaders = downloaders
         self._locks = locks
+        self._absent: dict[int, set[str]] = {}
+        """What each downloader did not have at its last look."""
 
     def join(self, registry: Registry) -> None:
         """Have it done every ten minutes."""
@@ -42,8 +44,11 @@ class FilingTidier:
     async def tidy(self) -> int:
         """Look at what is filed, once; how many downloads were removed."""
         by_module: dict[int, list[FiledDownload]] = defaultdict(list)
-        for download in await self._database.read(store.filed):
-            by_module[download.module_id].append(download)
+        after = 0
+        while found := await self._database.read(partial(store.filed, after=after)):
+            after = found[-1].id
+            for download in found:
+                by_module[download.module_id].append(download)
         tidied = 0
         for module_id, filed in by_module.items():
             try:
@@ -56,20 +61,23 @@ class FilingTidier:
         service = await self._database.read(lambda conn: services.find(conn, module_id))
         async with self._locks.at(module_id):
             reports = await self._downloaders.look(service, {one.hash for one in filed})
-            done = [one for one in filed if _is_done(one, reports)]
+            absent = {one.hash for one in filed} - reports.keys()
+            # One look alone may have asked a program that was still reading its list, or that was started with another one.
+            gone = absent & self._absent.get(module_id, set())
+            self._absent[module_id] = absent
+            done = [one for one in filed if one.hash in gone or _is_done(reports.get(one.hash))]
             for one in done:
-                # First there: it would look for its files again. What a crash leaves in between is not there at the next look.
+                # First there: it would look for its files again. What a crash leaves in between is not there at the next looks.
                 await self._downloaders.delete(service, one.hash, delete_files=False)
                 await self._database.write(partial(store.note_tidied, download=one))
                 _log.info("download tidied", download=one.id, downloader=module_id)
         return len(done)
 
 
-def _is_done(download: FiledDownload, reports: Mapping[str, DownloadStatus]) -> bool:
-    """Whether the downloader does nothing with it any more, or does not have it."""
-    report = reports.get(download.hash)
+def _is_done(report: DownloadStatus | None) -> bool:
+    """Whether the downloader has it and does nothing with it any more."""
     if report is None:
-        return True
+        return False
     doing = read_detail(report.detail)
     is_at_rest = (None if doing is None else doing.code) in _AT_REST
     return report.status is TransferStatus.COMPLETED and report.owner is Owner.KURABITO and is_at_rest
