@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import threading
 import time
 import uuid
 from collections.abc import Iterator
+from queue import SimpleQueue
 from typing import Any
 from urllib.parse import quote, urlsplit, urlunsplit
 
 import psycopg
 import pytest
 from psycopg import sql
+from tests.support.waiting import PATIENCE
 
 from kurabito.db import Connection
 from kurabito.db.postgres.database import PostgresDatabase
+from kurabito.db.postgres.listener import NotificationListener
+from kurabito.db.postgres.poll import Poller
 from kurabito.db.postgres.sessions import Address, direct, reachable, read_url
 from kurabito.errors import ConfigError, DatabaseUnavailable
 from kurabito.runtime import open_queue
@@ -167,3 +173,68 @@ def test_an_answer_that_psycopg_cannot_place_costs_the_connection_and_not_the_ca
         return used[-1]
 
     assert database.read_blocking(read) == used[1] != used[0]
+
+
+@pytest.mark.parametrize("fault", [RuntimeError("a fault"), ValueError("a fault")], ids=["runtime", "value"])
+def test_a_fault_while_it_is_told_something_does_not_make_a_listener_deaf(
+    fresh_postgres: str, fault: Exception
+) -> None:
+    heard: SimpleQueue[str] = SimpleQueue()
+
+    def hear(said: str) -> None:
+        heard.put(said)
+        if said == "bad":
+            raise fault
+
+    listener = NotificationListener(fresh_postgres, "news", hear, lambda _: None)
+    listener.start()
+    try:
+        with psycopg.connect(fresh_postgres, autocommit=True) as other:
+            assert heard.get(timeout=PATIENCE) == ""
+            other.execute("SELECT pg_notify('news', 'bad')")
+            assert heard.get(timeout=PATIENCE) == "bad"
+            # It comes back on another connection, and says that it may have missed something.
+            assert heard.get(timeout=PATIENCE) == ""
+            other.execute("SELECT pg_notify('news', 'good')")
+            assert heard.get(timeout=PATIENCE) == "good"
+    finally:
+        listener.stop()
+
+
+def test_a_listener_hears_in_a_process_with_thousands_of_descriptors(fresh_postgres: str) -> None:
+    _, hard = before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 1_500:
+        pytest.skip(f"a process may have only {hard} descriptors here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(before[0], 1_500), hard))
+    heard: SimpleQueue[str] = SimpleQueue()
+    listener = NotificationListener(fresh_postgres, "news", heard.put, lambda _: None)
+    taken = [os.open(os.devnull, os.O_RDONLY) for _ in range(1_100)]
+    try:
+        with psycopg.connect(fresh_postgres, autocommit=True) as other:
+            listener.start()
+            assert heard.get(timeout=PATIENCE) == ""
+            other.execute("SELECT pg_notify('news', 'good')")
+            assert heard.get(timeout=PATIENCE) == "good"
+            listener.stop()
+    finally:
+        for one in taken:
+            os.close(one)
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_a_poller_goes_on_whatever_it_was_told_once() -> None:
+    heard: SimpleQueue[int] = SimpleQueue()
+
+    def ask() -> int:
+        heard.put(heard.qsize())
+        if heard.qsize() < 3:
+            raise RuntimeError("a fault")
+        return heard.qsize()
+
+    told = threading.Event()
+    poller = Poller(ask, lambda _: told.set())
+    poller.start()
+    try:
+        assert told.wait(PATIENCE)
+    finally:
+        poller.stop()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import select
+import selectors
 import threading
 from collections.abc import Callable
 from typing import Any, Final
@@ -58,7 +58,7 @@ class NotificationListener:
                     self._hear("")
                     self._listening.set()
                     self._pass_on(connection)
-            except psycopg.Error as problem:
+            except Exception as problem:  # noqa: BLE001 - whatever it was: a thread that ends hears nothing for good
                 _log.warning("listener_lost", problem=str(problem).strip(), again_in=wait)
                 self._stopping.wait(wait)
                 wait = min(wait * 2, _LONGEST_WAIT)
@@ -67,10 +67,13 @@ class NotificationListener:
         arrived: dict[str, None] = {}
         # The callback may use the connection, and more arrives meanwhile.
         connection.add_notify_handler(lambda notification: arrived.setdefault(notification.payload))
-        while not self._stopping.is_set():
-            if not arrived and select.select([connection], [], [], _LOOK_UP)[0]:
-                connection.pgconn.consume_input()
-                while notification := connection.pgconn.notifies():
-                    arrived[notification.extra.decode()] = None
-            while arrived:
-                self._hear(arrived.popitem()[0])
+        # `select` knows only the first 1,024 descriptors of a process.
+        with selectors.DefaultSelector() as ready:
+            ready.register(connection, selectors.EVENT_READ)
+            while not self._stopping.is_set():
+                if not arrived and ready.select(_LOOK_UP):
+                    connection.pgconn.consume_input()
+                    while notification := connection.pgconn.notifies():
+                        arrived[notification.extra.decode()] = None
+                while arrived:
+                    self._hear(arrived.popitem()[0])

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger
 
 _log = get_logger("kurabito.db")
@@ -40,7 +39,7 @@ class Poller:
         while not self._stopping.wait(wait):
             try:
                 number = self._ask()
-            except KurabitoError as problem:
+            except Exception as problem:  # noqa: BLE001 - whatever it was: a thread that ends hears nothing for good
                 wait = min(wait * 2, _LONGEST_WAIT)
                 _log.warning("polling_failed", problem=str(problem), again_in=wait)
                 # What is committed until it answers again is not seen to be new.

@@ -42,7 +42,8 @@ async def watch(raw: sqlite3.Connection, hear: Callable[[str], None]) -> None:
 def _version(raw: sqlite3.Connection) -> int | None:
     try:
         (version,) = raw.execute("PRAGMA data_version").fetchone()
-    except sqlite3.OperationalError:
-        # Another process recovers the file at this moment; the next look will tell.
+    except sqlite3.Error:
+        # Another process recovers the file at this moment, or puts a whole one in the place of a damaged one; the next look will
+        # tell. Without looks nothing would be heard any more, and nothing would say so.
         return None
     return int(version)
