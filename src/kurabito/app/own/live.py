@@ -16,6 +16,7 @@ from kurabito.app.dataplane_process import log_of
 from kurabito.app.listener import limits_of
 from kurabito.app.product import Product
 from kurabito.app.server import Server
+from kurabito.clock import Clock, SystemClock
 from kurabito.db import Connection
 from kurabito.errors import KurabitoError
 from kurabito.library import libraries
@@ -30,6 +31,7 @@ from kurabito.settings.problems import SettingProblem, SettingReason
 from kurabito.site.gate import Gate
 
 _MIB: Final = 2**20
+_AGAIN: Final = 1.0
 
 _log = get_logger(__name__)
 
@@ -45,6 +47,7 @@ class LiveSettings:
         server: Server,
         built_in: BuiltIn,
         plane: Supervisor | None,
+        clock: Clock | None = None,
     ) -> None:
         self._seen = settings
         self._product = product
@@ -52,6 +55,7 @@ class LiveSettings:
         self._server = server
         self._built_in = built_in
         self._plane = plane
+        self._clock = clock or SystemClock()
         self._changes: asyncio.Queue[tuple[Settings, Settings]] = asyncio.Queue()
 
     def hear(self, settings: Settings) -> None:
@@ -76,7 +80,7 @@ class LiveSettings:
 
     async def _catch_up(self, before: Settings, settings: Settings) -> None:
         if before.allow_delete is not settings.allow_delete:
-            await self._product.database.write(partial(policy.store, allowed=settings.allow_delete))
+            await self._store_policy()
         if embedded_options(before) != embedded_options(settings):
             await self._built_in.adjust(settings)
         is_for_planes = any(getattr(before, name) != getattr(settings, name) for name in OF_DATA_PLANES)
@@ -85,6 +89,20 @@ class LiveSettings:
         if settings.tmdb_key and settings.tmdb_key != before.tmdb_key:
             # What waited for the key need not wait for the next round.
             await self._product.metadata.fill_in()
+
+    async def _store_policy(self) -> None:
+        """Have data planes remove files, or remove none any more, as it is wanted by now.
+
+        They are told until they know: the page shows that nothing is removed as soon as the setting is stored.
+        """
+        while True:
+            try:
+                await self._product.database.write(partial(policy.store, allowed=self._seen.allow_delete))
+            except KurabitoError as problem:
+                _log.warning("data planes are not told whether to remove files", problem=str(problem), again_in=_AGAIN)
+                await self._clock.sleep(_AGAIN)
+            else:
+                return
 
     def _follow_library(self, settings: Settings) -> None:
         product = self._product
