@@ -16,7 +16,7 @@ from typing import Final, Self
 from uuid import UUID
 
 from kurabito.db.port import Connection
-from kurabito.errors import InvalidInput, KurabitoError
+from kurabito.errors import DatabaseUnavailable, InvalidInput, KurabitoError
 from kurabito.logs import get_logger
 from kurabito.runtime.events import TaskEvent
 from kurabito.runtime.sql.store import Changes
@@ -103,6 +103,19 @@ class Waiters:
             self._asking.cancel()
 
     async def _ask(self) -> None:
+        try:
+            await self._ask_on()
+        except BaseException as problem:
+            # The questions end with it: tasks that are waited for would never be seen to end.
+            waiting, self._waiting = self._waiting, defaultdict(list)
+            for ended in (ended for those in waiting.values() for ended in those if not ended.done()):
+                ended.set_exception(
+                    problem if isinstance(problem, Exception) else DatabaseUnavailable("the queue was closed")
+                )
+            if not isinstance(problem, Exception):
+                raise
+
+    async def _ask_on(self) -> None:
         rung = asyncio.Event()
         with self._happened.listen(rung.set):
             while self._waiting:
