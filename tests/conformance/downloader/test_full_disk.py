@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.support.waiting import PATIENCE
 
+from kurabito.clock import ManualClock
 from kurabito.downloads.clients.embedded import EmbeddedClient, EmbeddedOptions
+from kurabito.downloads.clients.sources import hash_of_url
 from kurabito.downloads.items import DownloadItem, DownloadStatus, TransferDetail, TransferStatus
 from kurabito.http import Outbound
 
@@ -75,3 +77,33 @@ async def test_a_magnet_on_a_full_disk_says_so_and_goes_on_when_there_is_room(
         ballast.unlink()
         await until(client, release.hash, status=TransferStatus.COMPLETED)
     assert (tiny / "1" / "Kura.mkv").read_bytes() == release.content
+
+
+async def test_a_plain_file_on_a_full_disk_says_so_and_goes_on_when_there_is_room(
+    outbound: Outbound, unused_port: int, tiny: Path, tmp_path: Path
+) -> None:
+    content = bytes(range(256)) * 4096
+    ballast = tiny / "ballast"
+    ballast.write_bytes(bytes(2 * MIB - 64 * 1024))
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # Without its size nobody can see beforehand that it does not fit.
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.0 200 OK\r\nContent-Type: video/x-matroska\r\n\r\n" + content)
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/Kura.mkv"
+    options = EmbeddedOptions(port=unused_port, interface="127.0.0.1", finds_peers=False)
+    clock = ManualClock()
+    async with EmbeddedClient(tmp_path / "notes", outbound, options, clock=clock) as client:
+        await client.add_torrents([DownloadItem(url, str(tiny / "1"))])
+        status = await waits_for_room(client, hash_of_url(url))
+        assert status.status is TransferStatus.DOWNLOADING
+        ballast.unlink()
+        async with asyncio.timeout(PATIENCE):
+            while (await client.query_status([hash_of_url(url)]))[0].status is not TransferStatus.COMPLETED:
+                clock.advance(1)
+                await asyncio.sleep(0.01)
+    assert (tiny / "1" / "Kura.mkv").read_bytes() == content
+    server.close()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import json
 import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -13,7 +15,9 @@ import pytest
 import pytest_asyncio
 from tests.support.waiting import PATIENCE
 
-from kurabito.downloads.clients.embedded import EmbeddedClient, EmbeddedOptions
+from kurabito.downloads.clients.embedded import EmbeddedClient, EmbeddedOptions, files
+from kurabito.downloads.clients.embedded.file_fetch import FileFetch
+from kurabito.downloads.clients.embedded.kept import keep
 from kurabito.downloads.clients.sources import hash_of_url
 from kurabito.downloads.items import DownloadItem, DownloadStatus, TransferStatus
 
@@ -197,3 +201,39 @@ async def test_a_host_that_names_each_answer_anew_is_asked_for_the_whole(
     assert (await ended(client, host)).status is TransferStatus.COMPLETED
     assert (tmp_path / "1" / "Kura - 01.mkv").read_bytes() == host.content
     assert "range" not in host.asked[-1]
+
+
+async def test_a_fault_of_ours_ends_a_download_and_is_told(
+    client: EmbeddedClient, host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(_fetch: FileFetch) -> None:
+        raise ValueError("a fault")
+
+    monkeypatch.setattr(FileFetch, "run", fail)
+    await client.add_torrents([DownloadItem(host.url, str(tmp_path / "1"))])
+    status = await ended(client, host)
+    assert status.status is TransferStatus.ERROR
+    assert "ValueError" in (status.detail or "")
+    monkeypatch.undo()
+    # It is tried again like any other that failed.
+    host.content = b"video"
+    await client.add_torrents([DownloadItem(host.url, str(tmp_path / "1"))])
+    assert (await ended(client, host)).status is TransferStatus.COMPLETED
+
+
+async def test_a_disk_that_takes_no_note_does_not_hide_how_a_download_ended(
+    client: EmbeddedClient, host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.content = b"video"
+
+    def full(path: Path, content: bytes) -> None:
+        if json.loads(content)["is_complete"]:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        keep(path, content)
+
+    monkeypatch.setattr(files, "keep", full)
+    await client.add_torrents([DownloadItem(host.url, str(tmp_path / "1"))])
+    assert (await ended(client, host)).status is TransferStatus.COMPLETED
+    async with asyncio.timeout(PATIENCE):
+        while client._files._running:
+            await asyncio.sleep(0.02)

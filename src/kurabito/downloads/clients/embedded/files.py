@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -18,6 +19,7 @@ from kurabito.http import Outbound
 from kurabito.http.errors import BadStatus, OutboundError, TimedOut, Unreachable
 from kurabito.http.retries import PASSING
 from kurabito.logs import get_logger, mask_text
+from kurabito.runtime.worker.failures import describe
 
 log = get_logger(__name__)
 
@@ -25,6 +27,7 @@ _SUFFIX: Final = ".http"
 _AT_ONCE: Final = 3
 _FIRST_WAIT: Final = 5.0
 _LONGEST_WAIT: Final = 300.0
+_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class PlainFiles:
@@ -37,6 +40,8 @@ class PlainFiles:
         self._files: dict[str, PlainFile] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._fetches: dict[str, FileFetch] = {}
+        self._without_room: set[str] = set()
+        """What waits because its disk was full the last time."""
         self._slots = asyncio.Semaphore(at_once)
 
     async def open(self) -> None:
@@ -76,7 +81,8 @@ class PlainFiles:
         fetch = self._fetches.get(hash)
         here = (fetch.came if fetch else 0) or size_of(self._partial(hash, file))
         word = TransferStatus.ERROR if file.problem else TransferStatus.DOWNLOADING
-        detail = file.problem or (TransferDetail.PAUSED if file.is_paused else None)
+        waits = TransferDetail.NO_ROOM if hash in self._without_room else None
+        detail = file.problem or (TransferDetail.PAUSED if file.is_paused else waits)
         share = here / file.size if file.size else 0.0
         return DownloadStatus(hash, word, share, file.size, detail=detail, content_path=file.save_path)
 
@@ -129,6 +135,7 @@ class PlainFiles:
             before = size_of(self._partial(hash, file))
             try:
                 async with self._slots:
+                    self._without_room.discard(hash)
                     await self._fetch(hash, file)
                 break
             except OutboundError as error:
@@ -137,12 +144,25 @@ class PlainFiles:
                     break
                 log.info("a download waits", hash=hash, problem=error.code, seconds=wait)
             except OSError as error:
-                file.problem = with_text(TransferDetail.UNWRITABLE, error.strerror or str(error))
+                if error.errno not in _NO_ROOM:
+                    file.problem = with_text(TransferDetail.UNWRITABLE, error.strerror or str(error))
+                    break
+                self._without_room.add(hash)
+                log.info("a download waits", hash=hash, problem="no_room", seconds=wait)
+            except Exception as error:
+                log.exception("a download ended", hash=hash)
+                file.problem = mask_text(describe(error))
                 break
             wait = _FIRST_WAIT if size_of(self._partial(hash, file)) > before else min(_LONGEST_WAIT, wait * 2)
             await self._clock.wait(asyncio.Event(), wait)
-        await self._note(hash)
-        self._running.pop(hash, None)
+        try:
+            await self._note(hash)
+        except OSError as error:
+            # A full disk, perhaps. What is true now is known as long as this process runs, and is found out again by the next.
+            log.warning("a download is not noted", hash=hash, problem=error.strerror)
+        finally:
+            self._without_room.discard(hash)
+            self._running.pop(hash, None)
 
     async def _fetch(self, hash: str, file: PlainFile) -> None:
         self._fetches[hash] = FileFetch(
