@@ -45,6 +45,11 @@ class BuiltIn:
             raise left_out()
         return self.service
 
+    @property
+    def trouble(self) -> str | None:
+        """Why it does not look after what it has."""
+        return None if self.client is None else self.client.trouble
+
     async def adjust(self, settings: Settings) -> None:
         """Behave as the settings want it now."""
         if self.client is not None:

@@ -158,7 +158,7 @@ async def _serve_until_stopped(
             until_the_end.push_async_callback(stage.close)
             await stage.open(queue, product.library, product.feeds, product.downloads)
         plane = supervised_plane(settings, product.database) if dataplane else None
-        services, troubles = _services(settings, product, registry, plane)
+        services, troubles = _services(settings, product, registry, plane, built_in)
         store = SettingsStore(queue.database, local, checks=(refuse_overlap,))
         url = address + settings.base_path
         there = Listening(url, f"{url}/login?token={await access.sessions.new_link()}")
@@ -253,7 +253,7 @@ def _registry(settings: Settings, product: Product, access: Access) -> Registry:
 
 
 def _services(
-    settings: Settings, product: Product, registry: Registry, plane: Supervisor | None
+    settings: Settings, product: Product, registry: Registry, plane: Supervisor | None, built_in: BuiltIn
 ) -> tuple[list[BackgroundService], Troubles]:
     """What runs beside the web server, and what says how it is."""
     worker = KeptWorker(
@@ -273,7 +273,12 @@ def _services(
         WalWatch(product.checkpoints),
         PlaneLocks(product.database),
     ]
-    sources: dict[str, Trouble] = {"worker": lambda: worker.trouble}
+    sources: dict[str, Trouble] = {
+        "worker": lambda: worker.trouble,
+        "scans": lambda: product.library.scans.trouble,
+        "placements": lambda: product.filing.trouble,
+        "built_in_downloader": lambda: built_in.trouble,
+    }
     if plane is not None:
         services.append(plane)
         sources["data_plane"] = lambda: plane.trouble

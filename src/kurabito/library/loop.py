@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Final
 
 from kurabito.clock import SECOND, Clock, SystemClock
 from kurabito.db.errors import UniqueConflict
-from kurabito.errors import KurabitoError
 from kurabito.library import hashes
 from kurabito.library.reconcile import (
     OWNER,
@@ -25,6 +24,7 @@ from kurabito.library.reconcile import (
 from kurabito.library.scans import schedules
 from kurabito.library.tasks import TASK_TYPES
 from kurabito.logs import get_logger
+from kurabito.rounds import Rounds
 from kurabito.runtime.delegation import DelegatedTasks, TaskSnapshot
 from kurabito.runtime.port import Presence
 from kurabito.runtime.tasks.followups import FollowUp
@@ -61,9 +61,15 @@ class Reconciler:
         self._matcher = matcher or NoMatcher()
         self._clock = clock or SystemClock()
         self._name = f"{OWNER}-{fresh_worker_name()}"
+        self._rounds = Rounds("tasks and jobs not reconciled", self._clock)
         self._announced = 0
         self._reported = 0
         self._doubted = 0
+
+    @property
+    def trouble(self) -> str | None:
+        """Why scans and hashes make no headway, while they make none."""
+        return self._rounds.trouble
 
     async def run(self) -> None:
         """Go on until cancelled."""
@@ -74,7 +80,7 @@ class Reconciler:
             try:
                 while True:
                     roused.clear()
-                    await self._safely(self.tick)
+                    await self._rounds.do(self.tick)
                     await self._clock.wait(asyncio.Event(), _AT_MOST_EVERY)
                     await self._clock.wait(roused, _EVERY)
             finally:
@@ -131,14 +137,6 @@ class Reconciler:
         self._announced = now
         presence = Presence(self._name, TASK_TYPES, 1)
         await asyncio.to_thread(lambda: self._queue.work.heartbeat([], lease=_BELIEVED_FOR, presence=presence))
-
-    async def _safely(self, step: Callable[[], Awaitable[object]]) -> None:
-        try:
-            await step()
-        except KurabitoError as problem:
-            _log.warning("tasks and jobs not reconciled", problem=str(problem))
-        except Exception:  # noqa: BLE001 - a fault must not end the loop: nothing would ever be scanned again
-            _log.exception("tasks and jobs not reconciled")
 
 
 def _look(overview: TaskSnapshot) -> tuple[Situation, list[tuple[int, str]]]:

@@ -6,9 +6,9 @@ import asyncio
 from typing import Final
 
 from kurabito.clock import Clock, SystemClock
-from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger
 from kurabito.maintenance.wal import WalMaintenance
+from kurabito.rounds import Rounds
 
 _EVERY: Final = 60.0
 
@@ -25,12 +25,9 @@ class WalWatch:
     async def run(self) -> None:
         """Go on until cancelled."""
         never = asyncio.Event()
+        rounds = Rounds("checkpoint not requested", self._clock)
         while True:
-            try:
-                asked = await self._maintenance.look_after()
-            except KurabitoError as problem:
-                _log.warning("checkpoint not requested", problem=str(problem))
-            else:
-                if asked is not None:
-                    _log.info("checkpoint requested", checkpoint=asked.id, reason=asked.reason and asked.reason.code)
+            asked = await rounds.do(self._maintenance.look_after)
+            if asked is not None:
+                _log.info("checkpoint requested", checkpoint=asked.id, reason=asked.reason and asked.reason.code)
             await self._clock.wait(never, _EVERY)

@@ -8,7 +8,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import libtorrent as lt
 import pytest
@@ -17,6 +17,7 @@ from tests.support.waiting import PATIENCE
 
 from kurabito.app.built_in_downloader import embedded_options
 from kurabito.catalog.download_types import DownloadType
+from kurabito.clock import ManualClock
 from kurabito.downloads.clients.embedded import EmbeddedClient, EmbeddedOptions
 from kurabito.downloads.clients.embedded.torrents import Torrents, session_settings
 from kurabito.downloads.clients.sources import TorrentSource, hash_of_url
@@ -336,3 +337,28 @@ async def test_files_are_told_by_the_names_that_they_have_on_the_disk(
     done = await until(client, read_torrent(torrent).hash, status=TransferStatus.COMPLETED)
     assert done.files is not None
     assert [(tmp_path / "1" / file.path).read_bytes() for file in done.files] == list(pieces.values())
+
+
+async def test_torrents_are_looked_after_whatever_goes_wrong_once(outbound: Outbound, tmp_path: Path) -> None:
+    """A fault in one look must not be the last one: nothing would end its seeding, or be kept, any more."""
+    clock = ManualClock()
+    client = EmbeddedClient(tmp_path, outbound, clock=clock)
+    looks: list[str | None] = []
+
+    class Faulty:
+        def tend(self) -> int:
+            looks.append(client.trouble)
+            if len(looks) < 30:
+                raise RuntimeError("invalid torrent handle used")
+            return 0
+
+    tending = asyncio.create_task(client._tend(cast("Torrents", Faulty())))
+    async with asyncio.timeout(PATIENCE):
+        while len(looks) < 31:
+            clock.advance(1)
+            await asyncio.sleep(0.001)
+    assert looks[0] is None
+    assert "invalid torrent handle used" in (looks[29] or "")
+    assert client.trouble is None
+    client._ended.set()
+    await tending

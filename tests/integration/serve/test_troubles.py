@@ -97,6 +97,23 @@ def test_a_data_plane_that_keeps_dying_is_named_everywhere(commands: Commands, u
         api.close()
 
 
+def test_loops_that_make_no_headway_are_named_with_their_causes(commands: Commands, until: Until) -> None:
+    file = commands.state / "kurabito.db"
+    with commands.serving("--no-dataplane", "--no-downloader", **QUICK) as served:
+        api = httpx2.Client(base_url=served.url, headers={"X-Api-Key": KEY}, timeout=PATIENCE)
+        tables = ("filing_questions", "placements", "inspections", "scan_sessions")
+        for table in tables:
+            change(file, f"ALTER TABLE {table} RENAME TO gone_{table}")
+        until(lambda: {"scans", "placements"} <= set(api.get("/health").json().get("parts", ())))
+        why = {one["part"]: one["why"] for one in api.get("/api/v1/system").json()["troubles"]}
+        assert "scan_sessions" in why["scans"]
+        assert "no such table" in why["placements"]
+        for table in tables:
+            change(file, f"ALTER TABLE gone_{table} RENAME TO {table}")
+        until(lambda: api.get("/health").status_code == 200)
+        api.close()
+
+
 async def test_a_worker_that_fails_at_once_is_tried_again_later(tmp_path: Path) -> None:
     registry, made = Registry(), asyncio.Semaphore(0)
 

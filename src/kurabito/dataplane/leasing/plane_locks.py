@@ -14,9 +14,9 @@ from typing import Final
 from kurabito.clock import Clock, SystemClock
 from kurabito.db import Database
 from kurabito.db.grace import planes_folder
-from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger
 from kurabito.protocol import planes
+from kurabito.rounds import Rounds
 from kurabito.runtime.worker.locks import WorkerLock, expire_dead_workers
 
 _EVERY: Final = 0.5
@@ -58,11 +58,9 @@ class PlaneLocks:
     async def run(self) -> None:
         """Go on until cancelled."""
         never = asyncio.Event()
+        rounds = Rounds("dead data plane not recovered", self._clock)
         while True:
-            try:
-                await self.expire_dead()
-            except KurabitoError as problem:
-                _log.warning("dead data plane not recovered", problem=str(problem))
+            await rounds.do(self.expire_dead)
             await self._clock.wait(never, _EVERY)
 
     async def _expire(self, name: str) -> None:

@@ -114,7 +114,15 @@ class ScanQueueService:
     def __init__(self, queue: DelegatedTasks, reconciler: Reconciler | None = None) -> None:
         self._queue = queue
         queue.delegate(TASK_TYPES)
+        self._reconciler = reconciler
         self._worker = None if reconciler is None else asyncio.create_task(reconciler.run(), name="reconcile")
+
+    @property
+    def trouble(self) -> str | None:
+        """Why this process brings no tasks and jobs together, though it should."""
+        if self._reconciler is None or self._worker is None:
+            return None
+        return "what brings tasks and jobs together has ended" if self._worker.done() else self._reconciler.trouble
 
     async def submit_task(self, library_id: int, priority: TaskPriority) -> UUID:
         """Ask for a scan; the id of the task, which may be one that waits or runs already."""

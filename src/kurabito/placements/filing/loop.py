@@ -19,6 +19,7 @@ from kurabito.placements.descriptions.rounds import DescriptionRounds
 from kurabito.placements.filing import arrivals, placed_files, planner
 from kurabito.placements.filing.reasons import FilingReason, because
 from kurabito.placements.leftovers import store as leftovers
+from kurabito.rounds import Rounds
 from kurabito.wakeup import Bell
 
 _EVERY: Final = 5.0
@@ -64,11 +65,17 @@ class FilingLoop:
         self._refuse = refuse
         self._note_others = note_placed
         self._clock = clock or SystemClock()
+        self._rounds = Rounds("downloads not filed", self._clock)
         self._adoption = AdoptionRounds(database)
         self._descriptions = DescriptionRounds(database, picture, reserve=reserve)
         self._news = Bell()
         self._path_maps: Mapping[int, Sequence[PathMap]] | None = None
         """As they were when folders were looked for by them; None before that."""
+
+    @property
+    def trouble(self) -> str | None:
+        """Why nothing is filed, while nothing is."""
+        return self._rounds.trouble
 
     async def run(self) -> None:
         """Go on until cancelled."""
@@ -77,12 +84,7 @@ class FilingLoop:
             async with self._database.watching(lambda _: self._news.ring()):
                 while True:
                     roused.clear()
-                    try:
-                        await self.step()
-                    except KurabitoError as problem:
-                        _log.warning("downloads not filed", problem=str(problem))
-                    except Exception:  # noqa: BLE001 - a fault must not end the loop: nothing would ever be filed again
-                        _log.exception("downloads not filed")
+                    await self._rounds.do(self.step)
                     await self._clock.wait(asyncio.Event(), _AT_MOST_EVERY)
                     await self._clock.wait(roused, _EVERY)
 

@@ -25,6 +25,7 @@ from kurabito.downloads.items import (
     TransferStatus,
 )
 from kurabito.http import Outbound
+from kurabito.rounds import Rounds
 
 if TYPE_CHECKING:
     from kurabito.downloads.clients.embedded.torrents import Torrents
@@ -57,6 +58,12 @@ class EmbeddedClient:
         self._tending: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
         self._ended = asyncio.Event()
+        self._rounds = Rounds("torrents not looked after", self._clock)
+
+    @property
+    def trouble(self) -> str | None:
+        """Why its torrents are not looked after, while they are not."""
+        return self._rounds.trouble
 
     async def __aenter__(self) -> Self:
         await self._files.open()
@@ -146,7 +153,7 @@ class EmbeddedClient:
 
     async def _tend(self, torrents: Torrents) -> None:
         while not await self._clock.wait(self._ended, _LOOKED_AFTER):
-            await asyncio.to_thread(torrents.tend)
+            await self._rounds.do(lambda: asyncio.to_thread(torrents.tend))
 
     def _statuses(self, hashes: Sequence[str]) -> list[DownloadStatus]:
         found = []
