@@ -250,6 +250,20 @@ async def test_a_worker_whose_heart_stops_ends_loudly(queue: Queue, monkeypatch:
             await worker.run()
 
 
+async def test_a_worker_that_would_not_notice_a_lost_lease_ends_loudly(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail() -> None:
+        raise RuntimeError("a fault")
+
+    worker = Worker(queue, registry_of_short_tasks(), lease=30.0, heartbeat=0.1)
+    monkeypatch.setattr(worker._heartbeat, "_fences_itself", True)
+    monkeypatch.setattr(worker._heartbeat, "_fence", fail)
+    with pytest.raises(WorkerFailed, match="after a lost lease has ended: RuntimeError: a fault"):
+        async with asyncio.timeout(20):
+            await worker.run()
+
+
 async def test_progress_that_cannot_be_stored_does_not_cost_the_leases_of_others(
     queue: Queue, url: str, eventually: Eventually, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -67,8 +67,17 @@ class LeaseKeeper:
     def _run(self) -> None:
         while not self._ending.wait(self._every):
             with self._lock:
-                if self._beat is not None and not self._beat():
+                if self._beat is not None and not _renewed(self._beat):
                     self._beat = None
+
+
+def _renewed(beat: Beat) -> bool:
+    """Whether to go on renewing. A fault ends no keeper: the rows that follow would lose their leases, and no one would know why."""
+    try:
+        return beat()
+    except Exception:  # noqa: BLE001 - whatever it was, the lease lasts a while longer than one heartbeat
+        _log.exception("heartbeat failed")
+        return True
 
 
 class LeasedRow:

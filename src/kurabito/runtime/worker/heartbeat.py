@@ -70,6 +70,7 @@ class Heartbeat:
         self._thread.start()
         if self._fences_itself:
             self._fencing = asyncio.create_task(self._fence(), name=f"{self._presence.name} fence")
+            self._fencing.add_done_callback(self._fence_ended)
 
     async def stop(self) -> None:
         """Stop, and take the worker off the list of the living."""
@@ -106,6 +107,10 @@ class Heartbeat:
             if stopped := self._slots.lose_all():
                 _log.error("leases_given_up", worker=self._presence.name, tasks=stopped, seconds=self._lease)
             await self._clock.sleep(min(_RETRY, self._interval))
+
+    def _fence_ended(self, fencing: asyncio.Task[None]) -> None:
+        if not fencing.cancelled():
+            self.fail(f"what stops it after a lost lease has ended: {describe(fencing.exception() or Exception())}")
 
     def _run(self) -> None:
         try:
