@@ -41,19 +41,19 @@ def router(pages: Pages, questions: FileQuestions) -> Router:
     async def answer(request: Request, question_id: str) -> Response:
         asked = await fields_of(request)
         await questions.answer(id_of(question_id), answer_of(asked))
-        return pages.go(pages.addresses.within(asked.get("next") or _PATH))
+        return pages.go_back(asked, _PATH)
 
     @routes.post(f"{_PATH}/{{question_id}}/retry")
     async def ask_again(request: Request, question_id: str) -> Response:
         asked = await fields_of(request)
         await questions.ask_again(id_of(question_id))
-        return pages.go(pages.addresses.within(asked.get("next") or _PATH))
+        return pages.go_back(asked, _PATH)
 
     @routes.post(f"{_PATH}/{{question_id}}/undo")
     async def take_back(request: Request, question_id: str) -> Response:
         asked = await fields_of(request)
         await questions.take_back(id_of(question_id))
-        return pages.go(pages.addresses.within(asked.get("next") or _PATH))
+        return pages.go_back(asked, _PATH)
 
     return routes
 

@@ -132,7 +132,7 @@ def _add_moves(
     async def update_index(request: Request) -> Response:
         asked = await fields_of(request)
         await index.begin_update()
-        return pages.go(pages.addresses.within(asked.get("next") or "/calendar?view=week"))
+        return pages.go_back(asked, "/calendar?view=week")
 
     @routes.post("/calendar/follow")
     async def follow(request: Request) -> Response:
@@ -141,7 +141,7 @@ def _add_moves(
             followed = await entries.follow_record(id_of(asked["metadata_id"]))
         else:
             followed = await entries.follow_entry(id_of(asked.get("bgm_id", "")))
-        return pages.go(pages.addresses.within(asked.get("next") or f"/series/{followed.id}"))
+        return pages.go_back(asked, f"/series/{followed.id}")
 
 
 async def _last(queue: Queue, task_type: str) -> TaskRecord | None:

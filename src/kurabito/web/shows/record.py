@@ -53,7 +53,7 @@ def router(
     async def sync(request: Request) -> Response:
         await handle.trigger_sync()
         asked = await fields_of(request)
-        return pages.go(pages.addresses.within(asked.get("next") or "/calendar"))
+        return pages.go_back(asked, "/calendar")
 
     @routes.get("/metadata/{metadata_id}")
     async def record(request: Request, metadata_id: str) -> Response:
