@@ -8,7 +8,7 @@ from typing import Final
 from fastapi import Request, Response
 
 from kurabito.errors import InvalidInput
-from kurabito.placements.filing.answers import AnswerChoice, SaidAnswer
+from kurabito.placements.filing.answers import AnswerChoice, FilingAnswer
 from kurabito.placements.filing.questions import FileQuestions
 from kurabito.placements.plans.model import WorkKind
 from kurabito.site.routing import Router
@@ -58,15 +58,15 @@ def router(pages: Pages, questions: FileQuestions) -> Router:
     return routes
 
 
-def answer_of(asked: Mapping[str, str]) -> SaidAnswer:
+def answer_of(asked: Mapping[str, str]) -> FilingAnswer:
     """What a form says; raises InvalidInput."""
     choice = one_of(AnswerChoice, "choice", asked.get("choice") or "")
     if choice is AnswerChoice.LIBRARY:
-        return SaidAnswer(choice=choice, library_id=id_of(asked.get("library_id") or ""))
+        return FilingAnswer(choice=choice, library_id=id_of(asked.get("library_id") or ""))
     if choice is AnswerChoice.LEAVE:
-        return SaidAnswer(choice=choice)
+        return FilingAnswer(choice=choice)
     season = (asked.get("season") or "").strip()
-    return SaidAnswer(
+    return FilingAnswer(
         choice=choice,
         kind=one_of(WorkKind, "kind", asked.get("kind") or WorkKind.EPISODE.value),
         season=int(_number("season", season)) if season else None,
