@@ -71,7 +71,7 @@ class DownloaderService:
         await self._ask(lambda: self._client.resume_torrent(wanted))
 
     async def delete(self, hash: str, *, delete_files: bool) -> None:
-        """Forget one, and its files if so wished."""
+        """Forget one, and remove its files if asked."""
         (wanted,) = _checked([hash])
         await self._ask(lambda: self._client.delete_torrent(wanted, delete_files))
 
