@@ -13,6 +13,7 @@ from kurabito.db import Connection, Queries
 from kurabito.errors import InvalidInput
 from kurabito.placements.naming.safe_names import safe_text
 from kurabito.placements.plans.model import FileRuling, Work, WorkKind
+from kurabito.reasons import InputReason, refused
 from kurabito.titles import Episode
 
 _SQL: Final = Queries("kurabito.placements.filing", "questions.sql", question="question.id")
@@ -82,18 +83,18 @@ class FilingAnswer:
         if self.choice is not AnswerChoice.FILE:
             return
         if self.kind is WorkKind.SPECIAL and not safe_text(self.label or "").strip():
-            raise InvalidInput("label", "must be said of what is filed as special")
+            raise InvalidInput("label", "must be said of what is filed as special", refused(InputReason.NEEDED))
         if self.kind is not WorkKind.EPISODE:
             return
         if not self.episodes:
-            raise InvalidInput("episodes", "must be said of what is filed as episode")
+            raise InvalidInput("episodes", "must be said of what is filed as episode", refused(InputReason.NEEDED))
         if len(self.episodes) > _MOST_EPISODES or not all(0 <= number <= _LARGEST for number in self.episodes):
-            raise InvalidInput("episodes", f"must be at most {_MOST_EPISODES} numbers up to {_LARGEST}")
+            problem = f"must be at most {_MOST_EPISODES} numbers up to {_LARGEST}"
+            raise InvalidInput("episodes", problem, refused(InputReason.EPISODES, most=_MOST_EPISODES))
         follow = all(later - number == 1 for number, later in pairwise(self.episodes))
         if not follow or not (_has_number(self.episodes) or (len(self.episodes) == 1 and not self.is_numbered)):
-            raise InvalidInput(
-                "episodes", "must be whole numbers that follow one another, or a single one such as 12.5"
-            )
+            problem = "must be whole numbers that follow one another, or a single one such as 12.5"
+            raise InvalidInput("episodes", problem, refused(InputReason.EPISODE_RUN))
 
 
 def _has_number(episodes: Sequence[Episode]) -> bool:

@@ -22,7 +22,7 @@ from kurabito.placements.errors import FilingQuestionNotFound, PlacementConflict
 from kurabito.placements.filing.answers import AnswerChoice, FilingAnswer
 from kurabito.placements.filing.reasons import FilingReason, question_reason
 from kurabito.placements.plans.reasons import PlanReason
-from kurabito.reasons import Reason
+from kurabito.reasons import InputReason, Reason, refused
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import id_before
 
@@ -160,11 +160,12 @@ def _check(conn: Connection, question: FileQuestion, answer: FilingAnswer) -> No
     """Refuse an answer to another question."""
     if (answer.choice is AnswerChoice.LIBRARY) is not question.is_about_library:
         asked = "a library" if question.is_about_library else "`file` or `leave`"
-        raise InvalidInput("choice", f"must be {asked} for this question")
+        raise InvalidInput("choice", f"must be {asked} for this question", refused(InputReason.CHOICE))
     if answer.choice is AnswerChoice.LIBRARY:
         known = dict(choosable_libraries(conn))
         if answer.library_id not in known:
-            raise InvalidInput("library_id", f"must be a library that takes files in, got {answer.library_id}")
+            problem = f"must be a library that takes files in, got {answer.library_id}"
+            raise InvalidInput("library_id", problem, refused(InputReason.NO_LIBRARY))
     answer.check()
 
 

@@ -27,7 +27,7 @@ from kurabito.placements.plans.model import FileAction, FileClass, FileRuling, W
 from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.leased.inspections import InspectionKind
 from kurabito.protocol.leased.retries import FilingStatus
-from kurabito.reasons import Reason
+from kurabito.reasons import InputReason, Reason, refused
 from kurabito.titles import ReleaseKind
 
 _SQL: Final = Queries("kurabito.placements.imports", "arrivals.sql")
@@ -94,10 +94,12 @@ def _said(files: Sequence[InspectedFile], order: ImportOrder, series: Series) ->
     if not order.episodes:
         return {}
     if len(files) != 1:
-        raise InvalidInput("episodes", f"can be said of one file only, and there are {len(files)}")
+        problem = f"can be said of one file only, and there are {len(files)}"
+        raise InvalidInput("episodes", problem, refused(InputReason.ONE_FILE))
     numbers, kind = order.episodes, order.kind_in(series.kind)
     if kind is not ReleaseKind.TV and len(numbers) > 1:
-        raise InvalidInput("episodes", f"must be a single number of what is no regular episode, got {len(numbers)}")
+        problem = f"must be a single number of what is no regular episode, got {len(numbers)}"
+        raise InvalidInput("episodes", problem, refused(InputReason.EPISODE))
     answer = FilingAnswer(
         choice=AnswerChoice.FILE,
         kind=KINDS[kind],

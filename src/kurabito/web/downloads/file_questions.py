@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import nan
 from typing import Final
 
 from fastapi import Request, Response
@@ -11,6 +12,7 @@ from kurabito.errors import InvalidInput
 from kurabito.placements.filing.answers import AnswerChoice, FilingAnswer
 from kurabito.placements.filing.questions import FileQuestions
 from kurabito.placements.plans.model import WorkKind
+from kurabito.reasons import InputReason, refused
 from kurabito.site.routing import Router
 from kurabito.titles import Episode
 from kurabito.web.forms import CHECKED, fields_of, id_cursor, id_of, one_of
@@ -18,6 +20,7 @@ from kurabito.web.pages import Pages
 
 _PATH: Final = "/downloads/questions"
 _QUESTIONS: Final = 50
+_LARGEST: Final = 100_000
 
 
 def router(pages: Pages, questions: FileQuestions) -> Router:
@@ -92,7 +95,8 @@ def _number(field: str, text: str) -> Episode:
     try:
         number = float(text)
     except ValueError:
-        raise InvalidInput(field, f"must be a number, got {text[:20]!r}") from None
-    if not 0 <= number <= 100_000:
-        raise InvalidInput(field, f"must be a number up to 100000, got {text[:20]!r}")
+        number = nan
+    if not 0 <= number <= _LARGEST:
+        problem = f"must be a number from 0 to {_LARGEST:,}, got {text[:20]!r}"
+        raise InvalidInput(field, problem, refused(InputReason.NUMBER, least=0, most=_LARGEST))
     return int(number) if number.is_integer() else number

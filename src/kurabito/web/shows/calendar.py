@@ -21,6 +21,7 @@ from kurabito.metadata import CalendarService
 from kurabito.metadata.calendar import REFRESH, SEASON_MONTHS, Week
 from kurabito.metadata.health import SourceHealths
 from kurabito.metadata.sources.index import UPDATE, IndexUpdates
+from kurabito.reasons import InputReason, refused
 from kurabito.runtime import Queue, TaskRecord
 from kurabito.site.routing import Router
 from kurabito.web.forms import count_of, fields_of, id_of
@@ -54,9 +55,8 @@ class Season:
             return None
         year, month = (count_of(name, query.get(name, ""), _LAST_YEAR) for name in ("year", "month"))
         if year < _FIRST_YEAR or month not in SEASON_MONTHS:
-            raise InvalidInput(
-                "month", f"a season is a year and one of the months {', '.join(map(str, SEASON_MONTHS))}"
-            )
+            problem = f"a season is a year and one of the months {', '.join(map(str, SEASON_MONTHS))}"
+            raise InvalidInput("month", problem, refused(InputReason.CHOICE))
         return cls(year, month)
 
     def moved(self, seasons: int) -> Season:
