@@ -7,7 +7,7 @@ classes.py   what a file is by its name: a video, a subtitle, an extra, a sample
 folders.py   what the folders above a file say: a season, a show, extras
 own_names.py what the name of a file says before its folders are looked at
 reading.py   which episode or film a video is, from its own name and its folders
-leading.py   what the numbers and years before the names of a folder say
+leading_numbers.py what the numbers and years before the names of a folder say
 runs.py      what the names of a folder say together: the number that differs is the episode
 siblings.py  what the other titles of the list say: sequels, specials and films beside their show
 seasons.py   whether a number is of its season or counts through all of them
