@@ -34,7 +34,8 @@ LONGEST_FUNCTION = 60
 LONGER_FUNCTIONS = {"open_product": 80}
 """One line for each part of the product."""
 UNCLEAR = re.compile(
-    r"\b(whoever|nobody|somebody|anew|by itself|by themselves|further|one a line|(it|one) is to be|what is there|so wished)\b",
+    r"\b(whoever|nobody|somebody|anew|by itself|by themselves|further|one a line|(it|one) is to be|what is there|so wished"
+    r"|(is|are|was|were|be) had)\b",
     re.IGNORECASE,
 )
 """Words that leave the subject open, or for which there is a plainer one."""

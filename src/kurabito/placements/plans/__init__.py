@@ -12,7 +12,7 @@ runs.py      what the names of a folder say together: the number that differs is
 siblings.py  what the other titles of the list say: sequels, specials and films beside their show
 seasons.py   whether a number is of its season or counts through all of them
 works.py     episodes, specials and films, from what was read
-doubts.py    two files for one episode, another show, what is had already
+doubts.py    two files for one episode, another show, what is in the library already
 others.py    extras, discs, archives, fonts; tracks.py finds the video of a subtitle or audio file
 names.py     the path of each file in the library
 plan.py      the steps in their order: `plan_files`
