@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.programs import spoken_to
 
 from kurabito.catalog.intake import CatalogIntake
 from kurabito.db import Database, migrate, open_database
@@ -48,12 +48,8 @@ MOMENTS = range(1, 120, 13)
 @pytest.fixture(scope="module")
 def program() -> Iterator[subprocess.Popen[str]]:
     """Forks a process for each correction; for all tests, because it takes longer to load than to make one."""
-    with subprocess.Popen(
-        [sys.executable, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with spoken_to(PROGRAM) as process:
         yield process
-        assert process.stdin is not None
-        process.stdin.close()
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.programs import spoken_to
 
 from kurabito.protocol.deletion import TRASH_FOLDER
 
@@ -21,12 +21,8 @@ CONTENTS = {"a/1": b"red", "b/1": b"red", "1": b"red", "a/2": b"green", "deep/er
 
 @pytest.fixture(scope="module")
 def program() -> Iterator[subprocess.Popen[str]]:
-    with subprocess.Popen(
-        [sys.executable, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with spoken_to(PROGRAM) as process:
         yield process
-        assert process.stdin is not None
-        process.stdin.close()
 
 
 def dedupe(program: subprocess.Popen[str], folder: Path, kill_at: int = 0) -> str:

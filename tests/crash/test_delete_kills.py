@@ -8,7 +8,6 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.programs import spoken_to
 
 from kurabito.db import Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
@@ -56,12 +56,8 @@ class Plane:
 
 @pytest.fixture(scope="module")
 def plane() -> Iterator[Plane]:
-    with subprocess.Popen(
-        [sys.executable, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with spoken_to(PROGRAM) as process:
         yield Plane(process)
-        assert process.stdin is not None
-        process.stdin.close()
 
 
 @dataclass

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import random
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.programs import spoken_to
 
 from kurabito.db import Connection, Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
@@ -65,12 +65,8 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Datab
 
 @pytest.fixture
 def core(kept: tuple[Database, str]) -> Iterator[Core]:
-    with subprocess.Popen(
-        [sys.executable, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with spoken_to(PROGRAM) as process:
         yield Core(process, kept[1])
-        assert process.stdin is not None
-        process.stdin.close()
 
 
 def test_results_survive_kills(kept: tuple[Database, str], core: Core) -> None:

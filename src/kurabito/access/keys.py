@@ -18,11 +18,13 @@ from kurabito.clock import SECOND, from_datetime, optional_datetime, to_datetime
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
 from kurabito.errors import InvalidInput
+from kurabito.reasons import InputReason, refused
 
 SETTINGS_KEY: Final = "settings"
 """What the key of the settings has in the place of an id."""
 _PREFIX: Final = "kura"
 _LONGEST_NAME: Final = 100
+_NAME: Final = refused(InputReason.TEXT, most=_LONGEST_NAME)
 _NOTE_USE_EVERY: Final = 60 * SECOND
 _ID: Final = re.compile("[0-9a-f]{8}")
 _MADE: Final = re.compile(rf"{_PREFIX}_[0-9a-f]{{8}}_[\w-]{{43}}", re.ASCII)
@@ -137,9 +139,9 @@ def is_use_to_note(last_used_at: datetime | None, now: int) -> bool:
 def check_name(name: str) -> None:
     """Raises InvalidInput unless a secret may have this name."""
     if not name.strip() or len(name) > _LONGEST_NAME:
-        raise InvalidInput("name", f"must have 1 to {_LONGEST_NAME} characters")
+        raise InvalidInput("name", f"must have 1 to {_LONGEST_NAME} characters", _NAME)
     if any(unicodedata.category(char) in _CONTROL for char in name):
-        raise InvalidInput("name", "must not have control characters or halves of characters")
+        raise InvalidInput("name", "must not have control characters or halves of characters", _NAME)
 
 
 def _key_of(row: Row) -> ApiKey:

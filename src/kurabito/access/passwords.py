@@ -10,9 +10,11 @@ import secrets
 from pathlib import Path
 from typing import Final
 
+from kurabito.access.reasons import SecurityReason
 from kurabito.access.tokens import digest
 from kurabito.db import Connection, Database, Queries
 from kurabito.errors import ConfigError, InvalidInput
+from kurabito.reasons import Reason
 
 KEEPER: Final = "keeper"
 """The one user there is."""
@@ -80,7 +82,8 @@ class Passwords:
 def check_password(password: str) -> None:
     """Refuse what is too short to be safe or too long to be a password."""
     if not _SHORTEST <= len(password) <= _LONGEST:
-        raise InvalidInput("password", f"must have {_SHORTEST} to {_LONGEST} characters")
+        problem = f"must have {_SHORTEST} to {_LONGEST} characters"
+        raise InvalidInput("password", problem, Reason(SecurityReason.TOO_SHORT))
 
 
 def hash_password(password: str) -> str:

@@ -44,7 +44,7 @@ def _name(text: str) -> Name:
 
 
 class Locator(NamedTuple):
-    """Where a release is to be had."""
+    """Where a release can be downloaded from."""
 
     url: str
     download_type: DownloadType | None
@@ -109,7 +109,7 @@ def read_release(item: FeedItem, rules: Sequence[TitleRule]) -> Release | RawRea
 
 
 def read_title_again(title: str, rules: Sequence[TitleRule]) -> Release | None:
-    """What the title of a release says now; None where it says no name. Where the release is to be had is left out."""
+    """What the title of a release says now; None where it says no name. Where it can be downloaded from is left out."""
     found = parse_title(title, rules=rules)
     names = _names(found)
     return _release(title, _NOWHERE, found, names) if names else None

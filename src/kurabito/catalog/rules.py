@@ -37,7 +37,7 @@ def checked(
     try:
         return TitleRule(name=name, condition=condition, parse=parse, fields=fields or {}, priority=priority)
     except InvalidRule as refused:
-        raise InvalidInput(refused.part, refused.problem) from None
+        raise InvalidInput(refused.part, refused.problem, refused.reason) from None
 
 
 def add(conn: Connection, rule: TitleRule, *, is_enabled: bool) -> StoredRule:

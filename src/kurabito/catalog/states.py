@@ -39,7 +39,7 @@ class SeriesWish(StrEnum):
     MISSING = "missing"
     """What has no file, and what comes."""
     ALL = "all"
-    """The same, and better releases of what is had."""
+    """The same, and better releases of what is in the library."""
 
 
 class SeriesShelf(StrEnum):
@@ -151,7 +151,7 @@ UNWANTED: Final = """(
             WHERE later.series_id = episodes.series_id AND later.kind = episodes.kind AND later.state = 'have'
                 AND later.number > episodes.number))))))"""
 """SQL: whether its keeper, or its series, which is followed, does not want a row of `episodes`. Without a date, what comes before the last one
-that is had was shown already."""
+that is in the library was shown already."""
 
 
 class FilterReason(StrEnum):
@@ -181,7 +181,7 @@ class DoubtReason(StrEnum):
     BEYOND_COUNT = "beyond_count"
     """`episode` is far beyond the `known` ones that the record says."""
     WHOLE_SEASON = "whole_season"
-    """A batch that does not name its episodes, while single ones are had or under way."""
+    """A batch that does not name its episodes, while single ones are in the library or under way."""
 
 
 class HeldReason(StrEnum):

@@ -47,5 +47,5 @@ class DownloaderClient(Protocol):
         ...
 
     async def delete_torrent(self, hash: str, delete_files: bool) -> None:
-        """Forget it, and its files if so wished; raises TransferNotFound."""
+        """Forget it, and remove its files if asked; raises TransferNotFound."""
         ...

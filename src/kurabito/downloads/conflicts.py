@@ -19,6 +19,7 @@ from kurabito.downloads.release_options import CONFLICT, SQL, choose_among, curr
 from kurabito.downloads.states import Status
 from kurabito.downloads.tasks import CHOOSE, ChooseTask
 from kurabito.errors import InvalidInput
+from kurabito.reasons import InputReason, refused
 from kurabito.runtime import Registry
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import id_before
@@ -90,7 +91,8 @@ class Conflicts:
             if conflict.status == _RESOLVED:
                 raise ConflictResolved(f"a release was chosen for conflict {conflict_id} already")
             if link_id not in {one.link_id for one in conflict.releases}:
-                raise InvalidInput("link_id", f"must be one of the releases of the conflict, got {link_id}")
+                problem = f"must be one of the releases of the conflict, got {link_id}"
+                raise InvalidInput("link_id", problem, refused(InputReason.GONE))
             others = [one for one in current_downloads(conn, conflict.episode_id) if one.option.link_id != link_id]
             self._finish(conn, conflict_id, link_id, Choice([link_id], _replaced(others)))
             return _find(conn, conflict_id)

@@ -69,7 +69,7 @@ class Grabber:
         return len(again)
 
     def take_next(self, conn: Connection, link_ids: Iterable[int]) -> None:
-        """Block the releases of these links, which could not be had, and take others of their episodes.
+        """Block the releases of these links, which could not be downloaded, and take others of their episodes.
 
         The caller has locked the catalog.
         """

@@ -126,7 +126,7 @@ class DispatchCause(StrEnum):
     SEARCHED = "searched"
     """The search for what is wanted found it."""
     NEXT_BEST = "next_best"
-    """Another release could not be had."""
+    """Another release could not be downloaded."""
     REGISTERED = "downloader_registered"
     ANSWERS = "downloader_answers"
     """Again."""

@@ -48,7 +48,9 @@ class DownloaderService:
         problems = {item: self._problem(item.save_path) for item in items}
         good = [item for item, problem in problems.items() if problem is None]
         answers = dict(zip(good, await self._ask(lambda: self._client.add_torrents(good)), strict=True))
-        return [answers.get(item) or DownloadItemResult.rejected(item.url, problems[item] or "") for item in items]
+        return [
+            answers.get(item) or DownloadItemResult.rejected(item.url, f"save_path {problems[item]}") for item in items
+        ]
 
     async def cancel(self, hashes: Sequence[str]) -> list[CancelResult]:
         """Give these up."""
@@ -71,14 +73,14 @@ class DownloaderService:
         await self._ask(lambda: self._client.resume_torrent(wanted))
 
     async def delete(self, hash: str, *, delete_files: bool) -> None:
-        """Forget one, and its files if so wished."""
+        """Forget one, and remove its files if asked."""
         (wanted,) = _checked([hash])
         await self._ask(lambda: self._client.delete_torrent(wanted, delete_files))
 
     def folder(self, path: str) -> Path:
         """A folder into which something may be put; raises InvalidInput."""
         if (problem := self._problem(path)) is not None:
-            raise InvalidInput("folder", problem.removeprefix("save_path "))
+            raise InvalidInput("folder", problem)
         return Path(path)
 
     def _problem(self, save_path: str) -> str | None:
@@ -86,9 +88,9 @@ class DownloaderService:
         kind = PureWindowsPath if PureWindowsPath(save_path).drive else PurePosixPath
         path = kind(save_path)
         if not path.is_absolute() or ".." in path.parts or "\0" in save_path:
-            return "save_path must be a whole path without `..`"
+            return "must be a whole path without `..`"
         if self._root is not None and not path.is_relative_to(self._root):
-            return "save_path is not below the download root of this downloader; check its path map"
+            return "is not below the download root of this downloader; check its path map"
         return None
 
     async def _ask(self, question: Callable[[], Awaitable[T]]) -> T:

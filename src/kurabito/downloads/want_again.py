@@ -1,4 +1,4 @@
-"""Wanting an episode again that was had: its files are gone, or are no good."""
+"""Wanting an episode again that was in the library: its files are gone, or are no good."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Preferences:
     takes_revisions: bool = True
     """The second version of a group replaces its first."""
     stop_at: int | None = None
-    """What is had is not upgraded any more from this score on."""
+    """What is in the library is not upgraded any more from this score on."""
 
     def stored(self) -> str:
         return json.dumps(asdict(self))

@@ -23,6 +23,7 @@ from kurabito.indexers.port import Indexer, IndexerItem, SearchQuery
 from kurabito.indexers.search_feed import SearchFeed
 from kurabito.indexers.torznab import Torznab, TorznabSettings
 from kurabito.logs import mask_text
+from kurabito.reasons import InputReason, refused
 
 log = logs.get_logger(__name__)
 
@@ -213,7 +214,7 @@ class Indexers:
             try:
                 site = self._sites.find(settings.site or "")
             except SiteInvalid as error:
-                raise InvalidInput("site", str(error)) from None
+                raise InvalidInput("site", str(error), refused(InputReason.CHOICE)) from None
             per_hour = site.per_hour if settings.per_hour == DEFAULT_PER_HOUR else settings.per_hour
             mirror = mirror_of(settings.url) if settings.url else None
             name = settings.name or site.name

@@ -5,7 +5,7 @@ SET removing_since = coalesce(removing_since, :now), last_scanned_at = NULL, nex
 WHERE id = :id;
 
 -- name: plan_again
--- Downloads whose files do not come into this library any more: where they go is decided anew.
+-- Downloads whose files do not come into this library any more: where they go is decided again.
 UPDATE inspections SET planned_at = NULL, updated_at = :now
 WHERE status = 'completed' AND download_id IS NOT NULL AND id IN (
     SELECT inspection_id FROM placements WHERE library_id = :id AND status IN ('pending', 'running', 'failed'));

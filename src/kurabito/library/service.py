@@ -181,6 +181,5 @@ def _check(settings: LibrarySettings) -> None:
         raise InvalidInput("ignored", problem, refused(InputReason.TOO_MANY, most=_MOST_PATTERNS))
     modes = settings.placement_modes
     if not modes or len(set(modes)) < len(modes) or not set(modes) <= FILING_MODES:
-        raise InvalidInput(
-            "placement_modes", f"must be some of link, reflink and copy, each once, got {', '.join(modes) or 'none'}"
-        )
+        problem = f"must be some of link, reflink and copy, each once, got {', '.join(modes) or 'none'}"
+        raise InvalidInput("placement_modes", problem, refused(InputReason.NONE_CHOSEN))

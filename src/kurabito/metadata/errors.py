@@ -60,7 +60,7 @@ class IndexRefused(MetadataError, StateConflict):
 
 
 class PosterError(MetadataError):
-    """A poster could not be had."""
+    """A poster could not be fetched."""
 
     code = "poster"
 

@@ -68,7 +68,7 @@ class SourceHealth:
     last_success_at: datetime | None = None
     last_failure_at: datetime | None = None
     failure: SourceFailure | None = None
-    """Why it failed last, be it that it works again."""
+    """Why it failed last, also when it works again."""
     message: str | None = None
     held_back: int = 0
     """How many records wait for it."""

@@ -14,6 +14,7 @@ from kurabito.errors import InvalidInput
 from kurabito.metadata import records
 from kurabito.metadata.dumps.model import ROMAJI
 from kurabito.metadata.errors import BgmtvError, MetadataNotFound, TmdbError
+from kurabito.metadata.health import SourceFailure, failure_of
 from kurabito.metadata.records import Details, RecordKind, TmdbKind
 from kurabito.metadata.sources import offline
 from kurabito.metadata.sources.bangumi import BangumiClient
@@ -54,11 +55,20 @@ class FoundTitle:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedSearch:
+    """A source that could not be asked."""
+
+    source: SearchSource
+    failure: SourceFailure
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class FoundTitles:
     """What was found, the surest first, and which sources could not be asked."""
 
     titles: tuple[FoundTitle, ...]
-    failed: tuple[tuple[SearchSource, str], ...] = ()
+    failed: tuple[FailedSearch, ...] = ()
 
 
 class MetadataSearch:
@@ -79,14 +89,18 @@ class MetadataSearch:
         asked = [one for one in self.sources if sources is None or one in set(sources)]
         found = await asyncio.gather(*(self._ask(one, text) for one in asked))
         titles: dict[str, FoundTitle] = {}
+        failed: list[FailedSearch] = []
         known: set[tuple[str, int]] = set()
-        for title in (title for answer in found if not isinstance(answer, str) for title in answer):
-            ids = _ids(title.details)
-            # What a record or the index has already is not offered a second time.
-            if title.source is SearchSource.RECORDS or not ids or known.isdisjoint(ids):
-                titles.setdefault(title.key, title)
-            known |= ids
-        failed = [(one, answer) for one, answer in zip(asked, found, strict=True) if isinstance(answer, str)]
+        for answer in found:
+            if isinstance(answer, FailedSearch):
+                failed.append(answer)
+                continue
+            for title in answer:
+                ids = _ids(title.details)
+                # What a record or the index has already is not offered a second time.
+                if title.source is SearchSource.RECORDS or not ids or known.isdisjoint(ids):
+                    titles.setdefault(title.key, title)
+                known |= ids
         return FoundTitles(tuple(titles.values()), tuple(failed))
 
     async def details_of(self, key: str) -> int | Details:
@@ -100,7 +114,7 @@ class MetadataSearch:
                 return await self._of_tmdb(TmdbKind(kind), int(number))
         raise InvalidInput("key", f"{key[:100]!r} is no key of a search; take one of those that it found")
 
-    async def _ask(self, source: SearchSource, text: str) -> list[FoundTitle] | str:
+    async def _ask(self, source: SearchSource, text: str) -> list[FoundTitle] | FailedSearch:
         """What a source finds, or why it found nothing."""
         questions: dict[SearchSource, Callable[[], Awaitable[list[FoundTitle]]]] = {
             SearchSource.RECORDS: lambda: self._database.read(partial(_in_records, text=text)),
@@ -112,7 +126,7 @@ class MetadataSearch:
         try:
             return await questions[source]()
         except (TmdbError, BgmtvError) as error:
-            return str(error)
+            return FailedSearch(source, failure_of(error), str(error))
 
     async def _at_bgm(self, text: str) -> list[FoundTitle]:
         found = await self._bangumi.search(text)

@@ -6,18 +6,13 @@ from collections.abc import Sequence
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import Final, NamedTuple
 
-from kurabito.db import Connection
+from kurabito.db import Connection, Queries
 from kurabito.errors import InvalidInput
 from kurabito.reasons import InputReason, refused
 
 _MOST: Final = 50
 _LONGEST: Final = 1_000
-_OF: Final = "SELECT core_prefix, downloader_prefix FROM path_maps WHERE module_id = :module_id ORDER BY core_prefix"
-_ALL: Final = "SELECT module_id, core_prefix, downloader_prefix FROM path_maps ORDER BY module_id, core_prefix"
-_DROP: Final = "DELETE FROM path_maps WHERE module_id = :module_id"
-_ADD: Final = (
-    "INSERT INTO path_maps (module_id, core_prefix, downloader_prefix) VALUES (:module_id, :core, :downloader)"
-)
+_SQL: Final = Queries("kurabito.modules", "path_maps.sql")
 
 
 class PathMap(NamedTuple):
@@ -29,22 +24,22 @@ class PathMap(NamedTuple):
 
 def path_maps(conn: Connection, module_id: int) -> tuple[PathMap, ...]:
     """The path maps of a service."""
-    return tuple(PathMap(*row) for row in conn.all(_OF, {"module_id": module_id}))
+    return tuple(PathMap(*row) for row in conn.all(_SQL.of_module, {"module_id": module_id}))
 
 
 def all_path_maps(conn: Connection) -> dict[int, tuple[PathMap, ...]]:
     """The path maps of all services, by service."""
     found: dict[int, tuple[PathMap, ...]] = {}
-    for module_id, *one in conn.all(_ALL):
+    for module_id, *one in conn.all(_SQL.everything):
         found[module_id] = (*found.get(module_id, ()), PathMap(*one))
     return found
 
 
 def set_path_maps(conn: Connection, module_id: int, maps: Sequence[PathMap]) -> None:
     """Put these in the place of those that a service had."""
-    conn.run(_DROP, {"module_id": module_id})
+    conn.run(_SQL.drop_of_module, {"module_id": module_id})
     for one in maps:
-        conn.run(_ADD, {"module_id": module_id, **one._asdict()})
+        conn.run(_SQL.add, {"module_id": module_id, **one._asdict()})
 
 
 def check_path_maps(maps: Sequence[PathMap]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from kurabito.errors import InvalidInput, KurabitoError, NotFound, StateConflict
+from kurabito.placements.naming.reasons import TemplateReason
+from kurabito.reasons import Reason
 
 
 class PlacementError(KurabitoError):
@@ -18,13 +20,13 @@ class InvalidTemplate(PlacementError, InvalidInput):
 
     code = "invalid_template"
 
-    def __init__(self, field: str, problem: str, position: int) -> None:
-        InvalidInput.__init__(self, field, f"{problem} (at character {position})")
-        self.position = position
+    def __init__(self, field: str, problem: str, reason: Reason[TemplateReason]) -> None:
+        self.position: int = reason.facts["position"]
+        InvalidInput.__init__(self, field, f"{problem} (at character {self.position})", reason)
         self.cause = problem
 
     def __reduce__(self) -> Any:
-        return type(self), (self.field, self.cause, self.position)
+        return type(self), (self.field, self.cause, self.reason)
 
 
 class ValueUnknown(PlacementError):

@@ -116,7 +116,7 @@ def host_name(host: str) -> str:
 
 def is_host(host: str) -> bool:
     """Whether this is a name or an address of a host, alone."""
-    return _HOST_NAME.fullmatch(host) is not None or _is_address(host)
+    return _HOST_NAME.fullmatch(host) is not None or is_address(host)
 
 
 def checked_networks(values: Iterable[str]) -> None:
@@ -148,7 +148,8 @@ def _is_network(text: str) -> bool:
     return True
 
 
-def _is_address(text: str) -> bool:
+def is_address(text: str) -> bool:
+    """Whether it is an IP address."""
     try:
         ipaddress.ip_address(text)
     except ValueError:

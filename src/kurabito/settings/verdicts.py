@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kurabito.reasons import Reason
 
@@ -31,7 +31,7 @@ class SettingVerdict(NamedTuple):
     """Whether a value does what it is for."""
 
     is_good: bool
-    reason: Reason[VerdictReason]
+    reason: Reason[Any]
 
 
 Trial = Callable[[str], Awaitable[SettingVerdict]]

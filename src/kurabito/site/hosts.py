@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from kurabito.settings.values import is_address
 from kurabito.site.errors import UnknownHost
 
 # Whatever else stands in it would get into the addresses that we write.
@@ -29,7 +30,7 @@ class Hosts:
         """Refuse a Host header, with or without a port, that does not name us."""
         name = _name(host)
         # Listening everywhere, each address of this machine is ours. Only a name can be made to lead here by others.
-        if name in self._names or (self._any_address and _is_address(name)):
+        if name in self._names or (self._any_address and is_address(name)):
             return
         raise UnknownHost(f"this is not {host!r}: to reach Kurabito by that name, add it to KURABITO_ALLOWED_HOSTS")
 
@@ -40,13 +41,5 @@ def _name(host: str) -> str:
     return (host if found is None else found[1] or found[2] or "").lower()
 
 
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
 def _is_everywhere(host: str) -> bool:
-    return _is_address(host) and ipaddress.ip_address(host).is_unspecified
+    return is_address(host) and ipaddress.ip_address(host).is_unspecified

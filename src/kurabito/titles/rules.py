@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import re2  # type: ignore[import-untyped]
 
+from kurabito.reasons import InputReason, Reason, refused
 from kurabito.titles.groups import split_group
 from kurabito.titles.model import Finding, ReleaseKind, ReleaseTitle
 from kurabito.titles.numbers import read_run
@@ -29,10 +30,11 @@ class InvalidRule(ValueError):
 
     code: Final = "invalid_rule"
 
-    def __init__(self, part: str, problem: str) -> None:
+    def __init__(self, part: str, problem: str, reason: Reason[InputReason]) -> None:
         super().__init__(f"{part}: {problem}")
         self.part = part
         self.problem = problem
+        self.reason = reason
 
 
 def _episodes(value: str) -> dict[str, Any]:
@@ -96,14 +98,18 @@ class TitleRule:
         captured = {*named, *map(str, range(self._parse.groups + 1))}
         for name, value in self.fields.items():
             if name not in _FIELDS:
-                raise InvalidRule(f"fields.{name}", f"there is no such field; there are {', '.join(_FIELDS)}")
+                problem = f"there is no such field; there are {', '.join(_FIELDS)}"
+                raise InvalidRule(f"fields.{name}", problem, refused(InputReason.CHOICE))
             references = _REFERENCE.findall(value)
             if unknown := set(references) - captured:
-                raise InvalidRule(f"fields.{name}", f"parse captures nothing named {', '.join(sorted(unknown))}")
+                names = ", ".join(sorted(unknown))
+                reason = refused(InputReason.CAPTURE, names=names)
+                raise InvalidRule(f"fields.{name}", f"parse captures nothing named {names}", reason)
             if not references:
                 _check_fixed(name, value)
         if not self.fields and not captured & _FIELDS.keys():
-            raise InvalidRule("fields", "the rule says nothing: capture a field by its name, or give one a value")
+            problem = "the rule says nothing: capture a field by its name, or give one a value"
+            raise InvalidRule("fields", problem, refused(InputReason.NOTHING_SAID))
 
     def fits(self, text: str) -> bool:
         """Whether both of its patterns are found in a title; of others it says nothing."""
@@ -169,12 +175,13 @@ def _check_fixed(name: str, value: str) -> None:
     try:
         _FIELDS[name](value)
     except ValueError as error:
-        raise InvalidRule(f"fields.{name}", str(error)) from None
+        raise InvalidRule(f"fields.{name}", str(error), refused(InputReason.VALUE, value=value)) from None
 
 
 def _compiled(part: str, pattern: str) -> Any:
     if len(pattern) > LONGEST_PATTERN:
-        raise InvalidRule(part, f"the pattern has {len(pattern):,} characters; at most {LONGEST_PATTERN:,} are read")
+        problem = f"the pattern has {len(pattern):,} characters; at most {LONGEST_PATTERN:,} are read"
+        raise InvalidRule(part, problem, refused(InputReason.PATTERN_LONG, most=LONGEST_PATTERN))
     options = re2.Options()
     options.case_sensitive = False
     options.max_mem = _MEMORY
@@ -183,4 +190,5 @@ def _compiled(part: str, pattern: str) -> Any:
         return re2.compile(pattern, options)
     except (re2.error, UnicodeError) as error:
         said = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error)
-        raise InvalidRule(part, f"not a pattern that can be matched in bounded time: {said}") from None
+        reason = refused(InputReason.PATTERN, text=said)
+        raise InvalidRule(part, f"not a pattern that can be matched in bounded time: {said}", reason) from None

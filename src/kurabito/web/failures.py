@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from kurabito import logs
-from kurabito.errors import KurabitoError
+from kurabito.errors import InvalidInput, KurabitoError, StateConflict
+from kurabito.reasons import Reason
 from kurabito.site.errors import status_of
 from kurabito.web.pages import Pages
 
@@ -22,19 +23,29 @@ _UNFORESEEN: Final = "internal"
 def install(web: FastAPI, pages: Pages) -> None:
     """Answer every error of the pages with a page; a client that asked for none gets the one shape of the API."""
 
-    def answer(request: Request, status: int, code: str, message: str, headers: dict[str, str] | None) -> Response:
+    def answer(
+        request: Request,
+        status: int,
+        code: str,
+        message: str,
+        headers: dict[str, str] | None = None,
+        reason: Reason[Any] | None = None,
+    ) -> Response:
         if not _wants_page(request, pages.addresses.path_of(request)):
             return JSONResponse({"error": {"code": code, "message": message}}, status, headers)
         words = pages.words(request)
         key = code if words.catalogue.has(f"failure.{code}.what") else _UNFORESEEN
-        return pages.show(request, "failure.html", status=status, headers=headers, code=key, detail=message)
+        return pages.show(
+            request, "failure.html", status=status, headers=headers, code=key, detail=message, reason=reason
+        )
 
     async def ours(request: Request, error: Exception) -> Response:
         assert isinstance(error, KurabitoError)
         status = status_of(error)
         if status >= 500:
             log.error("page failed", code=error.code, error=error)
-        return answer(request, status, error.code, logs.mask_text(str(error)), None)
+        reason = error.reason if isinstance(error, InvalidInput | StateConflict) else None
+        return answer(request, status, error.code, logs.mask_text(str(error)), reason=reason)
 
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -43,7 +54,7 @@ def install(web: FastAPI, pages: Pages) -> None:
 
     async def unforeseen(request: Request, error: Exception) -> Response:
         log.error("page failed unexpectedly", exc_info=error)
-        return answer(request, 500, _UNFORESEEN, "something went wrong here; the log says what", None)
+        return answer(request, 500, _UNFORESEEN, "something went wrong here; the log says what")
 
     web.add_exception_handler(KurabitoError, ours)
     web.add_exception_handler(HTTPException, http)

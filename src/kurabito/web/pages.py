@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import cache
 from importlib.metadata import version
@@ -111,6 +112,10 @@ class Pages:
     def go(self, path: str) -> RedirectResponse:
         """Send the browser to a page of ours, to be fetched with GET."""
         return RedirectResponse(self.addresses.to(path), 303)
+
+    def go_back(self, asked: Mapping[str, str], path: str) -> RedirectResponse:
+        """Send the browser where a form says that it came from, or to this page of ours."""
+        return self.go(self.addresses.within(asked.get("next") or path))
 
 
 def principal_of(request: Request) -> Principal | None:

@@ -16,6 +16,7 @@ from kurabito.downloads.reasons import DownloadReason
 from kurabito.downloads.search.decisions import SearchReason
 from kurabito.maintenance.wal import CheckpointReason
 from kurabito.placements.adoption.reasons import AdoptionReason
+from kurabito.placements.naming.reasons import TemplateReason
 from kurabito.placements.plans.reasons import PlanReason
 from kurabito.reasons import InputReason, Reason
 from kurabito.settings.problems import SettingReason
@@ -35,6 +36,7 @@ SECTIONS: Final[Mapping[type[StrEnum], str]] = {
     VerdictReason: "setting_verdict",
     PlanReason: "plan_reason",
     AdoptionReason: "adoption_reason",
+    TemplateReason: "template_reason",
     SearchReason: "search_reason",
     UnwantedReason: "unwanted_reason",
 }

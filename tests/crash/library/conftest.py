@@ -6,7 +6,6 @@ import json
 import os
 import random
 import subprocess
-import sys
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 from blake3 import blake3
+from tests.support.programs import spoken_to
 
 from kurabito.app.tasks import FOLLOW_UPS
 from kurabito.clock import ManualClock, SystemClock
@@ -281,12 +281,8 @@ async def collection(url: str, tmp_path: Path) -> AsyncIterator[Collection]:
 @pytest.fixture(scope="module")
 def plane_program() -> Iterator[subprocess.Popen[str]]:
     """What forks the planes; for all tests of a file, because it takes long to load."""
-    with subprocess.Popen(
-        [sys.executable, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with spoken_to(PROGRAM) as process:
         yield process
-        assert process.stdin is not None
-        process.stdin.close()
 
 
 @pytest.fixture

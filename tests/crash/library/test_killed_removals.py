@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.programs import spoken_to
 
 from kurabito.library.deletion.rules import KeepRules
 from kurabito.protocol.deletion import TRASH_FOLDER, DeleteMode
@@ -59,13 +60,9 @@ class Attic:
 
 @pytest.fixture
 def attic(tmp_path: Path) -> Iterator[Attic]:
-    with subprocess.Popen(
-        [sys.executable, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with spoken_to(PROGRAM) as process:
         (tmp_path / "attic").mkdir()
         yield Attic(process, tmp_path / "attic")
-        assert process.stdin is not None
-        process.stdin.close()
 
 
 class Checker:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import random
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.programs import spoken_to
 
 from kurabito.app.dataplane_process import supervised_plane
 from kurabito.clock import ManualClock
@@ -42,12 +42,8 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 
 @pytest.fixture
 def program() -> Iterator[subprocess.Popen[str]]:
-    with subprocess.Popen(
-        [sys.executable, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with spoken_to(PROGRAM) as process:
         yield process
-        assert process.stdin is not None
-        process.stdin.close()
 
 
 @pytest.mark.parametrize(

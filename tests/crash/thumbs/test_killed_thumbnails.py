@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.programs import spoken_to
 from tests.support.waiting import PATIENCE
 
 from kurabito.db import Connection, Database, leases, migrate, open_database
@@ -125,12 +126,8 @@ def gallery(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Gallery]
     database = open_database(url)
     database.open()
     migrate(database, PRODUCT)
-    with subprocess.Popen(
-        [sys.executable, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with spoken_to(PROGRAM) as process:
         yield Gallery(database, url, tmp_path, process)
-        assert process.stdin is not None
-        process.stdin.close()
     database.close()
 
 

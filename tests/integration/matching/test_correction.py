@@ -13,6 +13,7 @@ from kurabito.catalog.matching.model import MatchReason, MatchState
 from kurabito.errors import InvalidInput
 from kurabito.http import Limits
 from kurabito.metadata.errors import MetadataNotFound
+from kurabito.metadata.health import SourceFailure
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import RecordKind, TmdbKind
 from kurabito.metadata.search import MetadataSearch, SearchSource
@@ -80,7 +81,8 @@ async def test_a_name_is_searched_everywhere_and_nothing_is_offered_twice(
     desk.clock.advance(1)
     found = await search.search("灯台の夜")
     assert [one.key for one in found.titles] == [f"record:{known}", "bgm:2"]
-    assert {source.value for source, _ in found.failed} == {"bgm", "tmdb_tv", "tmdb_movie"}
+    assert {one.source.value for one in found.failed} == {"bgm", "tmdb_tv", "tmdb_movie"}
+    assert {one.failure for one in found.failed} <= set(SourceFailure)
 
 
 async def test_what_was_found_is_chosen_for_many_folders_matched_or_not(

@@ -8,7 +8,7 @@ import pytest
 
 from kurabito.errors import InvalidInput
 from kurabito.placements.errors import FilingQuestionNotFound, PlacementConflict
-from kurabito.placements.filing.answers import AnswerChoice, SaidAnswer
+from kurabito.placements.filing.answers import AnswerChoice, FilingAnswer
 from kurabito.placements.filing.questions import FileQuestions
 from kurabito.placements.plans.model import WorkKind
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 OURS = "[Kura] Yoru no Kurabito - 01 [1080p].mkv"
 THEIRS = "[Other] Yoru no Kurabito - 01 [1080p].mkv"
 PLACED = "Yoru no Kurabito/Season 01/Yoru no Kurabito S01E01"
-FIRST = SaidAnswer(choice=AnswerChoice.FILE, season=1, episodes=(1,))
+FIRST = FilingAnswer(choice=AnswerChoice.FILE, season=1, episodes=(1,))
 
 
 async def test_one_of_two_files_is_chosen_and_its_subtitle_goes_along(house: House) -> None:
@@ -60,12 +60,12 @@ async def test_a_file_without_a_number_is_said_or_left(house: House) -> None:
     questions = {one.path: one for one in await asked.page()}
     assert {one.reason.code for one in questions.values()} == {"no_number"}
     with pytest.raises(InvalidInput, match="label"):
-        await asked.answer(questions["Prologue.mkv"].id, SaidAnswer(choice=AnswerChoice.FILE, kind=WorkKind.SPECIAL))
+        await asked.answer(questions["Prologue.mkv"].id, FilingAnswer(choice=AnswerChoice.FILE, kind=WorkKind.SPECIAL))
     with pytest.raises(InvalidInput, match="choice"):
-        await asked.answer(questions["Prologue.mkv"].id, SaidAnswer(choice=AnswerChoice.LIBRARY, library_id=1))
-    special = SaidAnswer(choice=AnswerChoice.FILE, kind=WorkKind.SPECIAL, label="SP 1")
+        await asked.answer(questions["Prologue.mkv"].id, FilingAnswer(choice=AnswerChoice.LIBRARY, library_id=1))
+    special = FilingAnswer(choice=AnswerChoice.FILE, kind=WorkKind.SPECIAL, label="SP 1")
     await asked.answer(questions["Prologue.mkv"].id, special)
-    await asked.answer(questions["Evening talk.mkv"].id, SaidAnswer(choice=AnswerChoice.LEAVE))
+    await asked.answer(questions["Evening talk.mkv"].id, FilingAnswer(choice=AnswerChoice.LEAVE))
     await house.settle()
     assert list(house.library().values()) == [b"special"]
     assert list(await asked.page()) == []
@@ -83,8 +83,8 @@ async def test_the_library_is_chosen_where_several_take_the_kind(house: House) -
     (question,) = await asked.page()
     assert (question.path, question.reason.code) == (None, "several_libraries")
     with pytest.raises(InvalidInput, match="library_id"):
-        await asked.answer(question.id, SaidAnswer(choice=AnswerChoice.LIBRARY, library_id=99))
-    await asked.answer(question.id, SaidAnswer(choice=AnswerChoice.LIBRARY, library_id=2))
+        await asked.answer(question.id, FilingAnswer(choice=AnswerChoice.LIBRARY, library_id=99))
+    await asked.answer(question.id, FilingAnswer(choice=AnswerChoice.LIBRARY, library_id=2))
     await house.settle()
     assert house.library(2) == {f"{PLACED}.mkv": b"ours"}
     # The show lies there from now on.
@@ -106,7 +106,7 @@ async def test_the_library_that_is_chosen_once_is_that_of_every_episode_that_wai
     questions = list(await asked.page())
     assert [one.series for one in questions].count("Yoru no Kurabito") == 3
     first = next(one for one in questions if one.series == "Yoru no Kurabito")
-    await asked.answer(first.id, SaidAnswer(choice=AnswerChoice.LIBRARY, library_id=2))
+    await asked.answer(first.id, FilingAnswer(choice=AnswerChoice.LIBRARY, library_id=2))
     await house.settle()
     assert len(house.library(2)) == 3
     assert [one.series for one in await asked.page()] == ["The Lantern"]
@@ -135,7 +135,7 @@ async def test_a_decimal_that_is_said_never_gets_the_number_of_an_episode(house:
     )
     await house.settle()
     question = next(one for one in (await asked.page()).items if one.path == "Prologue.mkv")
-    await asked.answer(question.id, SaidAnswer(choice=AnswerChoice.FILE, episodes=(12.5,)))
+    await asked.answer(question.id, FilingAnswer(choice=AnswerChoice.FILE, episodes=(12.5,)))
     await house.settle()
     assert house.library() == {"Yoru no Kurabito/Season 00/Yoru no Kurabito (12.5).mkv": b"recap"}
     assert house.states(series)[12.5] == "have"
@@ -144,18 +144,18 @@ async def test_a_decimal_that_is_said_never_gets_the_number_of_an_episode(house:
 @pytest.mark.parametrize(
     ("said", "field"),
     [
-        (SaidAnswer(choice=AnswerChoice.FILE, kind=WorkKind.SPECIAL, label=" "), "label"),
-        (SaidAnswer(choice=AnswerChoice.FILE, kind=WorkKind.SPECIAL, label="\u200b\u202e"), "label"),
-        (SaidAnswer(choice=AnswerChoice.FILE, episodes=(1, 2, 5)), "episodes"),
-        (SaidAnswer(choice=AnswerChoice.FILE, episodes=(2, 1)), "episodes"),
-        (SaidAnswer(choice=AnswerChoice.FILE, episodes=(1, 12.5)), "episodes"),
-        (SaidAnswer(choice=AnswerChoice.FILE, episodes=(12.5,), is_numbered=True), "episodes"),
-        (SaidAnswer(choice=AnswerChoice.FILE, episodes=tuple(range(1, 1000))), "episodes"),
-        (SaidAnswer(choice=AnswerChoice.FILE, episodes=(float("nan"),)), "episodes"),
+        (FilingAnswer(choice=AnswerChoice.FILE, kind=WorkKind.SPECIAL, label=" "), "label"),
+        (FilingAnswer(choice=AnswerChoice.FILE, kind=WorkKind.SPECIAL, label="\u200b\u202e"), "label"),
+        (FilingAnswer(choice=AnswerChoice.FILE, episodes=(1, 2, 5)), "episodes"),
+        (FilingAnswer(choice=AnswerChoice.FILE, episodes=(2, 1)), "episodes"),
+        (FilingAnswer(choice=AnswerChoice.FILE, episodes=(1, 12.5)), "episodes"),
+        (FilingAnswer(choice=AnswerChoice.FILE, episodes=(12.5,), is_numbered=True), "episodes"),
+        (FilingAnswer(choice=AnswerChoice.FILE, episodes=tuple(range(1, 1000))), "episodes"),
+        (FilingAnswer(choice=AnswerChoice.FILE, episodes=(float("nan"),)), "episodes"),
     ],
 )
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
-async def test_an_answer_that_no_name_could_say_is_refused(house: House, said: SaidAnswer, field: str) -> None:
+async def test_an_answer_that_no_name_could_say_is_refused(house: House, said: FilingAnswer, field: str) -> None:
     asked = FileQuestions(house.shelf.database)
     files = {"Prologue.mkv": b"special", "Evening talk.mkv": b"talk"}
     house.download(house.series("Yoru no Kurabito"), "Yoru no Kurabito", files, episodes=(1, 2))

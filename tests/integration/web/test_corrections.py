@@ -46,6 +46,15 @@ async def test_a_release_goes_to_a_series_that_is_called_by_its_name(site: Site)
     for unclear in ("barley", "nothing of that name", "!"):
         assert (await site.get("/links/1/move", series=unclear)).status_code == 422
     assert (await site.get("/links/4711/move", series="2")).status_code == 404
+    site.client.headers["Accept-Language"] = "ja"
+    for asked, said in (
+        ({"series": "barley"}, "一覧から選んでください"),
+        ({"episode": "two"}, "話数を一つ入力してください"),
+    ):
+        page = await site.client.get("/links/1/move", params=asked, headers={"Accept": "text/html"})
+        assert said in page.text
+        assert 'class="hint" lang="en"' not in page.text
+    del site.client.headers["Accept-Language"]
     assert await places(site) == before
     await site.post("/links/1/move", series="2")
     assert (await places(site))[0] == (2, "tv", 1.0)

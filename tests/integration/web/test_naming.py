@@ -43,13 +43,18 @@ async def test_a_template_that_is_wrong_is_told_with_its_place_and_typed_text_st
     typed = {**JELLYFIN, "season_folder": "Season {saeson}"}
     refused = await site.post(address, **typed)
     assert refused.status_code == 422
-    assert "at character 8" in refused.text
+    assert "There is no token <bdi>saeson</bdi>. (Character <bdi>8</bdi>)" in refused.text
     assert 'value="Season {saeson}"' in refused.text
     half = await site.post(f"{address}/try", **{**JELLYFIN, "film_file": "{title} <{year}"})
     assert half.status_code == 200
     assert "never closed" in half.text
     missing = await site.post(f"{address}/try", **{**JELLYFIN, "series_folder": "{title} {bgm_id}"})
     assert "{bgm_id} is unknown" in missing.text
+    site.client.headers["Accept-Language"] = "ja"
+    japanese = (await site.post(address, **typed)).text
+    assert "<bdi>saeson</bdi> というトークンはありません。" in japanese
+    assert "<bdi>8</bdi> 文字目" in japanese
+    assert "no token" not in japanese
 
 
 async def test_the_naming_goes_with_its_library(site: Site, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ NOW = datetime(2026, 11, 15, tzinfo=UTC)
 ID = UUID(int=1)
 LIBRARY = Library(1, Path("/srv/media"), LibrarySettings(name="Media"), None, NOW, NOW, None, None)
 LEAVING = replace(LIBRARY, removing_since=NOW)
-PAST = PastScan("job", JobStatus.COMPLETED, NOW, NOW, None, None, 0, 0, 0, 0)
+PAST = PastScan("job", JobStatus.COMPLETED, NOW, None, None, 0, 0, 0, 0)
 WAITING = ScanTask(
     id=ID,
     library_id=1,

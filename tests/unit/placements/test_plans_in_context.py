@@ -11,7 +11,7 @@ from kurabito.placements.naming.numbering import EntryNumbers, NumberingScheme, 
 from kurabito.placements.naming.presets import PRESETS, ExtrasChoice, NamingSettings, Preset
 from kurabito.placements.naming.tokens import NameFacts
 from kurabito.placements.plans import FilePlan, ListedFile, PlanContext, ShowContext, plan_files
-from kurabito.placements.plans.model import FileAction, HadFile, ReleaseFacts, SaidFile, Work, WorkKind
+from kurabito.placements.plans.model import FileAction, FileRuling, HadFile, ReleaseFacts, Work, WorkKind
 from kurabito.placements.plans.reasons import PlanReason
 
 ENTRY = replace(PRESETS[Preset.JELLYFIN], numbering=NumberingScheme.ENTRY)
@@ -156,18 +156,18 @@ def test_what_a_person_said_outweighs_the_names() -> None:
     names = ["[Kura] Koji - 01 [1080p].mkv", "[Other] Koji - 01 [1080p].mkv", "[Other] Koji - 01 [1080p].sc.ass"]
     first = Work(kind=WorkKind.EPISODE, title="Koji", season=1, episodes=(1,), series_id=FIRST.series_id)
     assert [file.reason.code for file in plan(names, FIRST).files[:2]] == [PlanReason.TWO_FILES] * 2
-    said = {names[1]: SaidFile(work=first)}
+    said = {names[1]: FileRuling(work=first)}
     found = plan_files([ListedFile(name) for name in names], PlanContext(shows=(FIRST,), naming=ENTRY, said=said))
     assert [file.reason.code for file in found.files] == [PlanReason.NOT_CHOSEN, PlanReason.SAID, PlanReason.WITH_VIDEO]
     assert [file.action for file in found.files] == [FileAction.LEAVE, FileAction.FILE, FileAction.FILE]
-    left = plan_files([ListedFile("Koji.rar")], PlanContext(shows=(FIRST,), said={"Koji.rar": SaidFile(work=None)}))
+    left = plan_files([ListedFile("Koji.rar")], PlanContext(shows=(FIRST,), said={"Koji.rar": FileRuling(work=None)}))
     assert [(file.action, file.reason.code) for file in left.files] == [(FileAction.LEAVE, PlanReason.SAID)]
 
 
 def test_numbers_that_a_person_said_need_no_record() -> None:
     jellyfin = PRESETS[Preset.JELLYFIN]
     work = Work(kind=WorkKind.EPISODE, title="Koji", season=3, episodes=(4,), series_id=SECOND.series_id)
-    said = {"Koji S02E03.mkv": SaidFile(work=work, is_numbered=True)}
+    said = {"Koji S02E03.mkv": FileRuling(work=work, is_numbered=True)}
     context = PlanContext(shows=(SECOND,), naming=jellyfin, said=said)
     (file,) = plan_files([ListedFile("Koji S02E03.mkv")], context).files
     assert file.target == "Koji (2020) [tmdbid-5]/Season 03/Koji S03E04.mkv"

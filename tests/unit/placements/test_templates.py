@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -11,6 +12,9 @@ from kurabito.placements.errors import InvalidTemplate, ValueUnknown
 from kurabito.placements.naming.presets import PRESETS, NamingSettings, Preset
 from kurabito.placements.naming.template import read_template
 from kurabito.placements.naming.tokens import TOKENS, NameFacts
+from kurabito.web.forms import Problem
+from kurabito.web.languages import catalogues
+from kurabito.web.words import Words
 
 FACTS = NameFacts(
     title="夜の蔵人",
@@ -89,6 +93,8 @@ def test_a_template_that_is_wrong_says_at_which_character(template: str, positio
     assert problem in str(refused.value)
     assert refused.value.field == "episode_file"
     assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
+    for catalogue in catalogues().values():
+        assert str(position) in Words(catalogue, datetime.now(UTC)).problem(Problem.of(refused.value, ()))
 
 
 def test_a_fact_that_is_needed_and_not_known_gives_no_name() -> None:

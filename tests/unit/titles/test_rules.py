@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kurabito.reasons import InputReason
 from kurabito.titles import InvalidRule, TitleRule, parse_title
 
 TITLE = "[Kura] Koji no Yoru II - 31 [1080p]"
@@ -109,6 +110,7 @@ def test_a_rule_that_cannot_work_is_refused_with_the_part_that_is_wrong(changes:
 
     assert caught.value.part == part
     assert str(caught.value).startswith(f"{part}: ")
+    assert caught.value.reason.code in InputReason
 
 
 def test_a_pattern_that_would_backtrack_for_ever_elsewhere_is_harmless() -> None:

@@ -107,7 +107,7 @@ def _routes(service: DownloaderService) -> Router:
 
     @routes.delete("/downloads/{hash}", status_code=204, responses=documented(404, 422, 502))
     async def delete_download(hash: str, delete_files: bool = False) -> None:  # noqa: A002
-        """Forget one, and its files if so wished."""
+        """Forget one, and remove its files if asked."""
         await service.delete(hash, delete_files=delete_files)
 
     return routes

@@ -44,7 +44,9 @@ class PreferencesBody(StrictBody):
     takes_specials: bool = True
     takes_decimals: bool = Field(True, description="episodes like 7.5")
     takes_revisions: bool = Field(True, description="the second version of a group replaces its first")
-    stop_at: Points | None = Field(None, description="what is had is not upgraded any more from this score on")
+    stop_at: Points | None = Field(
+        None, description="what is in the library is not upgraded any more from this score on"
+    )
 
     @classmethod
     def of(cls, preferences: Preferences) -> Self:

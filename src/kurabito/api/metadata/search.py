@@ -81,7 +81,7 @@ def router(search: MetadataSearch, matches: Matches) -> Router:
         found = await search.search(text, source)
         return FoundAnswer(
             items=[FoundTitleAnswer.of(title) for title in found.titles],
-            failed=[FailedSource(source=one, problem=problem) for one, problem in found.failed],
+            failed=[FailedSource(source=one.source, problem=one.message) for one in found.failed],
         )
 
     @routes.post("/matches/choose-title", responses=documented(404, 502, *WITH_BODY))

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from kurabito.api.bodies import StrictBody
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.api.reasons import WhyAnswer
-from kurabito.placements.filing.answers import AnswerChoice, SaidAnswer
+from kurabito.placements.filing.answers import AnswerChoice, FilingAnswer
 from kurabito.placements.filing.questions import FileQuestion, FileQuestions
 from kurabito.placements.plans.model import WorkKind
 from kurabito.runtime.paging import BIGGEST_ID
@@ -42,9 +42,9 @@ class FileAnswerBody(StrictBody):
         False, description="season and number are those that the library uses, and not as the series counts"
     )
 
-    def answer(self) -> SaidAnswer:
+    def answer(self) -> FilingAnswer:
         numbers = tuple(int(number) if number.is_integer() else number for number in self.episodes)
-        return SaidAnswer(
+        return FilingAnswer(
             choice=self.choice,
             library_id=self.library_id,
             kind=self.kind,

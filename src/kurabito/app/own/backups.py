@@ -88,7 +88,7 @@ class OwnBackups:
         _problems.pop(str(self._folder), None)
         now = SystemClock().now()
         try:
-            # What is replaced can be had back in the same way.
+            # What is replaced can be restored in the same way.
             backups.back_up(self._file, backups.fresh_name(self._folder, now))
             backups.restore(copy, self._file, now)
             with closing(sqlite3.connect(self._file)) as restored, restored:

@@ -6,7 +6,7 @@ import asyncio
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from kurabito.app.compose.downloads import DOWNLOADS
@@ -20,15 +20,17 @@ from kurabito.library import libraries
 from kurabito.logs import mask_text
 from kurabito.metadata.errors import TmdbError
 from kurabito.metadata.sources.tmdb import TmdbClient
-from kurabito.reasons import Reason
+from kurabito.reasons import InputReason, Reason, refused
 from kurabito.settings import Settings
 from kurabito.settings.origins import shown_value
+from kurabito.settings.problems import SettingReason
 from kurabito.settings.values import proxy_url, web_url
 from kurabito.settings.verdicts import SettingVerdict, Trials, VerdictReason
 
 # Enough to see that the service answers; the index itself may be some megabytes.
 _ONCE: Final = Limits(seconds=15.0, attempts=1, max_bytes=64 << 20)
 _REFUSED: Final = (401, 403)
+_WEB_URL: Final = Reason(SettingReason.WEB_URL)
 
 
 class SettingTrials:
@@ -60,7 +62,7 @@ class SettingTrials:
         """Ask this address, with the key that is set if it was given for that host."""
         now = self._current()
         stored, url = now.tmdb_key, typed or now.tmdb_url
-        if (refusal := _no_address(url, web_url)) is not None:
+        if (refusal := _no_address(url, web_url, _WEB_URL)) is not None:
             return refusal
         is_its_own = stored is not None and place_of(url) == place_of(now.tmdb_url)
         return await self._tmdb(stored.get_secret_value(), url) if stored and is_its_own else await self._address(url)
@@ -73,7 +75,7 @@ class SettingTrials:
         proxy = now.proxy if is_stored else typed
         if not proxy:
             return _nothing()
-        if (refusal := _no_address(proxy, proxy_url)) is not None:
+        if (refusal := _no_address(proxy, proxy_url, refused(InputReason.PROXY_URL))) is not None:
             return refusal
         return await self._address(now.bgm_url, "/calendar", self._outbound.through(proxy))
 
@@ -99,7 +101,7 @@ class SettingTrials:
         return _answered(url)
 
     async def _address(self, url: str, path: str = "", way: Outbound | None = None) -> SettingVerdict:
-        if (refusal := _no_address(url, web_url)) is not None:
+        if (refusal := _no_address(url, web_url, _WEB_URL)) is not None:
             return refusal
         host = urlsplit(url).hostname or ""
         try:
@@ -109,19 +111,19 @@ class SettingTrials:
         return _answered(url)
 
 
-def _no_address(url: str, check: Callable[[str], str]) -> SettingVerdict | None:
+def _no_address(url: str, check: Callable[[str], str], reason: Reason[Any]) -> SettingVerdict | None:
     """What is wrong with an address, before anything is asked there."""
     try:
         check(url)
-    except ValueError as problem:
-        return SettingVerdict(False, Reason(VerdictReason.FAILED, {"text": str(problem)}))
+    except ValueError:
+        return SettingVerdict(False, reason)
     return None
 
 
 def look_at_folder(root: Path, places: list[tuple[str, Path]]) -> SettingVerdict:
     """Whether downloads can be written there, and linked into these libraries."""
     if not root.is_absolute() or "\0" in str(root):
-        return _unusable("give a full path, like /srv/downloads")
+        return SettingVerdict(False, Reason(SettingReason.FOLDER))
     made: list[Path] = []
     probe = new_probe()
     try:

@@ -60,7 +60,7 @@ class IdentityJudge:
         return as_film if is_film else reading
 
     def undecided(self, reading: Reading, origin: ReleaseOrigin | None) -> tuple[CandidateSeries, ...]:
-        """The series that a film is, of which no title said before whether they are shows or films."""
+        """The series that a film is and that no title has called a show or a film before."""
         if reading.kind is not SeriesKind.MOVIE:
             return ()
         found = self.decide(replace(reading, kind=SeriesKind.TV), origin)

@@ -47,7 +47,7 @@ class SeriesKnowledge:
         self._romaji: dict[str, set[str]] = {}
         self._series: dict[int, CandidateSeries] = {}
         self._shows: set[int] = set()
-        """Series of which a title said in this batch what they are."""
+        """Series that a title of this batch called a show or a film."""
         listed, feeds = list(readings), list(origins)
         written = {name for one in listed for name in (*one.names, *one.written)}
         names = {name.folded for one in listed for name in one.names}
@@ -217,7 +217,7 @@ class SeriesKnowledge:
             self._shows.add(series_id)
 
     def make_film(self, series: CandidateSeries) -> None:
-        """A series of which nothing said what it is turned out to be a film."""
+        """A series that no title called a show or a film turned out to be a film."""
         for name, kind in list(self._rows):
             own = {row for row in self._rows[name, kind] if row.series_id == series.id}
             if own and kind is SeriesKind.TV:

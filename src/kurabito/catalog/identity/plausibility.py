@@ -1,4 +1,4 @@
-"""Whether what a title says can be, by what is known of its series: numbers far beyond its end, a season that is had in parts."""
+"""Whether what a title says can be, by what is known of its series: numbers far beyond its end, a season of which parts are in the library."""
 
 from __future__ import annotations
 

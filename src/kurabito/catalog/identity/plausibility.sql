@@ -1,5 +1,5 @@
 -- name: known
--- How many episodes the records of some series say, or else the offline index, and whether single episodes of them are had or under way.
+-- How many episodes the records of some series say, or else the offline index, and whether single episodes of them are in the library or under way.
 SELECT series.id,
        COALESCE(record.episode_count,
                 (SELECT max(entry.episode_count) FROM offline_entries AS entry WHERE entry.bgm_id = record.bgm_id)),

@@ -23,7 +23,7 @@ _LONG_NAME: Final = 24
 """Letters; remakes of films have short names."""
 
 
-class SaidName(NamedTuple):
+class SeasonName(NamedTuple):
     """A name together with the season beside which it stands: what leads to a series."""
 
     folded: str
@@ -101,7 +101,7 @@ class Reading:
             yield own
         yield [sequel.folded for _, sequel in self.sequels() if sequel.season == FIRST_SEASON]
 
-    def sequels(self) -> Iterator[tuple[Name, SaidName]]:
+    def sequels(self) -> Iterator[tuple[Name, SeasonName]]:
         """The same names with the mark of their season read off, or written behind them: `Show II` is `Show` beside season 2."""
         if self.kind is SeriesKind.MOVIE:
             return
@@ -111,11 +111,11 @@ class Reading:
             if season == FIRST_SEASON:
                 continue
             base = Name.of(sequel.name) if sequel is not None and sequel.season == season else name
-            yield name, SaidName(base.folded, season)
+            yield name, SeasonName(base.folded, season)
             marked = spelled(base, season) if base is name else [name.folded, *spelled(base, season)]
             for folded in dict.fromkeys(marked):
-                yield name, SaidName(folded, FIRST_SEASON)
-                yield name, SaidName(folded, season)
+                yield name, SeasonName(folded, FIRST_SEASON)
+                yield name, SeasonName(folded, season)
 
     def marked(self) -> dict[str, str]:
         """Its names that carry the mark of a later season, folded, each with the same without it."""

@@ -16,7 +16,7 @@ from kurabito.db import Connection, Queries
 _SQL: Final = Queries("kurabito.catalog.identity", "rulings.sql")
 
 
-class _Said(NamedTuple):
+class _RulingKey(NamedTuple):
     """A name and everything beside it that a ruling is about."""
 
     folded: str
@@ -30,13 +30,13 @@ class Rulings:
     """What was said of some names."""
 
     def __init__(self, conn: Connection, names: Iterable[str]) -> None:
-        self._series: dict[tuple[_Said, str | None], int] = {}
+        self._series: dict[tuple[_RulingKey, str | None], int] = {}
         wanted = sorted(set(names))
         # The last one counts.
         for folded, kind, season, year, country, group, series_id in (
             conn.all(_SQL.named, given(wanted)) if wanted else ()
         ):
-            self._series[_Said(folded, SeriesKind(kind), season, year, country), group] = series_id
+            self._series[_RulingKey(folded, SeriesKind(kind), season, year, country), group] = series_id
 
     def series_of(self, reading: Reading) -> int | None:
         """The series that a person said: of this group's releases, else of everybody's; None when their names disagree."""
@@ -44,7 +44,7 @@ class Rulings:
             return None
         groups = (reading.group.folded, None) if reading.group is not None else (None,)
         for group in groups:
-            found = {self._series.get((_said(reading, name), group)) for name in reading.names} - {None}
+            found = {self._series.get((_key_of(reading, name), group)) for name in reading.names} - {None}
             if found:
                 return found.pop() if len(found) == 1 else None
         return None
@@ -64,7 +64,7 @@ def add(
     for reading in readings:
         group = reading.group.folded if of_group and reading.group is not None else None
         for name in reading.names if names is None else names:
-            said = _said(reading, name)
+            said = _key_of(reading, name)
             rows[said, group] = {**said._asdict(), "group_folded": group, "series_id": series_id}
     if rows:
         given_rows = json.dumps(list(rows.values()), ensure_ascii=False)
@@ -76,5 +76,7 @@ def forget(conn: Connection, correction_id: int) -> set[str]:
     return {folded for (folded,) in conn.all(_SQL.forget, {"correction_id": correction_id})}
 
 
-def _said(reading: Reading, name: Name) -> _Said:
-    return _Said(name.folded, reading.kind, reading.said_season, reading.year or NO_YEAR, reading.country or NO_COUNTRY)
+def _key_of(reading: Reading, name: Name) -> _RulingKey:
+    return _RulingKey(
+        name.folded, reading.kind, reading.said_season, reading.year or NO_YEAR, reading.country or NO_COUNTRY
+    )

@@ -20,6 +20,7 @@ from kurabito.errors import InvalidInput
 from kurabito.metadata import records
 from kurabito.metadata.records import Details
 from kurabito.metadata.search import record_of_choice
+from kurabito.reasons import InputReason, refused
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import id_after
@@ -170,5 +171,6 @@ def record_for(conn: Connection, candidate: MatchCandidate) -> int:
 def _named(match: FolderMatch, key: str) -> MatchCandidate:
     found = next((one for one in match.candidates if one.key == key), None)
     if found is None:
-        raise InvalidInput("choice", f"{key!r} is not a candidate of {match.folder!r}; look at it again, they change")
+        problem = f"{key!r} is not a candidate of {match.folder!r}; look at it again, they change"
+        raise InvalidInput("choice", problem, refused(InputReason.GONE))
     return found

@@ -34,7 +34,7 @@ class Moved(NamedTuple):
     held: int = 0
 
 
-class _Going(NamedTuple):
+class _PlannedMove(NamedTuple):
     """A link that goes elsewhere: as it is stored, and where it goes."""
 
     link: Any
@@ -69,19 +69,19 @@ class LinkMover:
     def move(self, conn: Connection, moves: Sequence[LinkMove]) -> Moved:
         """Move some links."""
         lock_catalog(conn)
-        going = self._going(conn, _standing(conn, moves))
-        if going:
-            conn.run(SQL.move, {"rows": json.dumps([_as_written(one) for one in going])})
+        planned = self._planned(conn, _standing(conn, moves))
+        if planned:
+            conn.run(SQL.move, {"rows": json.dumps([_as_written(one) for one in planned])})
             # Only what was downloaded has files.
-            taken = ((one.link.id, one.link.episode_id, one.episode_id) for one in going if one.link.is_taken)
+            taken = ((one.link.id, one.link.episode_id, one.episode_id) for one in planned if one.link.is_taken)
             carry_files_of_links(conn, RowChanges(conn), taken)
-            store.note_moved(conn, self._run, map(_as_moved, going))
+            store.note_moved(conn, self._run, map(_as_moved, planned))
             if self._sink is not None:
-                both = (episode for one in going for episode in (one.link.episode_id, one.episode_id))
+                both = (episode for one in planned for episode in (one.link.episode_id, one.episode_id))
                 self._sink.restate(conn, {episode for episode in both if episode is not None})
-        return Moved(len(going), sum(one.held is HeldReason.READ_AGAIN for one in going))
+        return Moved(len(planned), sum(one.held is HeldReason.READ_AGAIN for one in planned))
 
-    def _going(self, conn: Connection, standing: Sequence[tuple[Any, LinkMove]]) -> list[_Going]:
+    def _planned(self, conn: Connection, standing: Sequence[tuple[Any, LinkMove]]) -> list[_PlannedMove]:
         self._make_new(conn, {move.new.key: move.new for _, move in standing if move.new is not None})
         series = {link.id: self._made[move.new.key] if move.new else move.series_id for link, move in standing}
         wanted = sorted({one for one in series.values() if one is not None})
@@ -95,7 +95,7 @@ class LinkMover:
         episodes = find_episodes(conn, set(keys.values()))
         taken = _taken(conn, [link for link, _ in standing if link.id in keys])
         return [
-            _Going(link, key, episodes[key], _held_at(link, states[key[0]]))
+            _PlannedMove(link, key, episodes[key], _held_at(link, states[key[0]]))
             for link, _ in standing
             if (key := keys.get(link.id)) is not None and _take_place(link, episodes[key], taken)
         ]
@@ -121,10 +121,10 @@ def _standing(conn: Connection, moves: Sequence[LinkMove]) -> list[tuple[Any, Li
     ]
 
 
-def _taken(conn: Connection, going: Sequence[Any]) -> set[tuple[str, int | None]]:
+def _taken(conn: Connection, planned: Sequence[Any]) -> set[tuple[str, int | None]]:
     """What other links of the same releases are for."""
-    own = {link.id for link in going}
-    beside = conn.all(SQL.beside, given(sorted({link.release_key for link in going})))
+    own = {link.id for link in planned}
+    beside = conn.all(SQL.beside, given(sorted({link.release_key for link in planned})))
     return {(release_key, episode_id) for link_id, release_key, episode_id in beside if link_id not in own}
 
 
@@ -148,7 +148,7 @@ def _key_of(link: Any) -> EpisodeKey | None:
     return None if link.episode_id is None else (link.series_id, link.kind, float(link.number))
 
 
-def _as_written(one: _Going) -> dict[str, Any]:
+def _as_written(one: _PlannedMove) -> dict[str, Any]:
     return {
         "id": one.link.id,
         "series_id": one.key[0],
@@ -158,7 +158,7 @@ def _as_written(one: _Going) -> dict[str, Any]:
     }
 
 
-def _as_moved(one: _Going) -> dict[str, Any]:
+def _as_moved(one: _PlannedMove) -> dict[str, Any]:
     series_id, _, number = one.key
     return {
         "link_id": one.link.id,

@@ -102,18 +102,18 @@ def answer(
     """
     import asyncio
 
-    from kurabito.placements.filing.answers import AnswerChoice, SaidAnswer
+    from kurabito.placements.filing.answers import AnswerChoice, FilingAnswer
     from kurabito.placements.filing.questions import FileQuestions
     from kurabito.placements.plans.model import WorkKind
 
     if sum((bool(episode), special is not None, film, library is not None, leave)) != 1:
         raise typer.BadParameter("say one of --episode, --special, --film, --library and --leave")
     if leave or library is not None:
-        said = SaidAnswer(choice=AnswerChoice.LEAVE if leave else AnswerChoice.LIBRARY, library_id=library)
+        said = FilingAnswer(choice=AnswerChoice.LEAVE if leave else AnswerChoice.LIBRARY, library_id=library)
     else:
         numbers = tuple(int(one) if one.is_integer() else one for one in episode or ())
         kind = WorkKind.FILM if film else WorkKind.EPISODE if numbers else WorkKind.SPECIAL
-        said = SaidAnswer(choice=AnswerChoice.FILE, kind=kind, season=season, episodes=numbers, label=special)
+        said = FilingAnswer(choice=AnswerChoice.FILE, kind=kind, season=season, episodes=numbers, label=special)
     _with_database(lambda database: asyncio.run(FileQuestions(database).answer(question, said)))
 
 

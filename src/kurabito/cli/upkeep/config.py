@@ -103,7 +103,7 @@ def unset(name: Name) -> None:
 
 
 def _effective() -> Settings:
-    """The settings with those of the database; without them where they cannot be had, which is said."""
+    """The settings with those of the database; without them where they cannot be read, which is said."""
     from kurabito import settings
     from kurabito.errors import ConfigError, DatabaseError
     from kurabito.settings.store import stored_settings

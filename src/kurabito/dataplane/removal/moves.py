@@ -119,7 +119,7 @@ def try_link(source: FileRef, target: FileRef) -> bool:
 
 
 def _move_away(source: FileRef, trash: FileRef, *, can_link: bool) -> None:
-    """Rename into the trash. The name there is our own and was free a moment ago; still nothing is replaced if that can be had."""
+    """Rename into the trash. The name there is our own and was free a moment ago; still nothing is replaced if the system can promise that."""
     try:
         syscalls.rename_without_replacing((source.folder, source.name), (trash.folder, trash.name))
     except OSError as problem:

@@ -62,7 +62,7 @@ def unlink(file: FileRef) -> None:
 
 
 def _give_name(file: FileRef, name: FileRef) -> None:
-    """Rename within the trash, without replacing anything where that can be had."""
+    """Rename within the trash, without replacing anything where the system can promise that."""
     try:
         syscalls.rename_without_replacing((file.folder, file.name), (name.folder, name.name))
     except OSError as problem:

@@ -45,7 +45,7 @@ class EarlierTable:
     absent: Mapping[str, Callable[[Cells], Any]] = field(default_factory=dict)
     """What stands for a value that is needed and that it did not keep."""
     settle: Callable[[Cells], list[str]] = lambda _: []
-    """A last look at a row; says what was changed that cannot be had back from ours."""
+    """A last look at a row; says what was changed that cannot be put back from ours."""
     twins: str = ""
     """A column that may be the same in two of theirs and not in two of ours: the second gets its id behind it."""
     is_essential: bool = False

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from kurabito.errors import InvalidInput
+from kurabito.reasons import InputReason, refused
 
 _DEEPEST: Final = 64
 _LARGEST: Final = 2**60
@@ -46,7 +47,8 @@ def read_torrent(content: bytes) -> TorrentFile:
         files = tuple(_files(info))
         trackers = tuple(dict.fromkeys(_trackers(meta)))
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        raise InvalidInput("torrent", f"this is not a torrent file that can be used: {error}") from None
+        reason = refused(InputReason.TORRENT, text=str(error))
+        raise InvalidInput("torrent", f"this is not a torrent file that can be used: {error}", reason) from None
     begin, stop = spans[b"info"]
     raw = content[begin:stop]
     if b"pieces" in info:

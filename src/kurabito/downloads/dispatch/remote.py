@@ -47,7 +47,7 @@ class Downloaders(Protocol):
         ...
 
     async def delete(self, service: Service, hash: str, *, delete_files: bool) -> None:
-        """Have one forgotten, with its files if so wished; one that is not there is forgotten already."""
+        """Have one forgotten, and its files removed if asked; one that is not there is forgotten already."""
         ...
 
     async def pause(self, service: Service, hash: str) -> None:

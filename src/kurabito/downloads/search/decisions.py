@@ -57,7 +57,7 @@ class SearchReason(StrEnum):
     BLOCKED = "blocked"
     """It failed, and is not taken before `until`; null is for good."""
     WORSE = "worse"
-    """It is worth `score`, and what is had or under way `has`."""
+    """It is worth `score`, and what is in the library or under way `has`."""
     UPGRADES_OFF = "upgrades_off"
     """It is better than the file in a library, which stays there all the same."""
 

@@ -52,20 +52,20 @@ class WantedList:
         """Whether everything that is wanted is searched for automatically."""
         return await self._database.read(store.is_automatic)
 
-    async def set_automatic(self, wanted_so: bool) -> None:
+    async def set_automatic(self, is_on: bool) -> None:
         """Switch the automatic search on or off, for shows that say nothing else."""
-        await self._database.write(lambda conn: store.set_automatic(conn, wanted_so))
+        await self._database.write(lambda conn: store.set_automatic(conn, is_on))
 
     async def series_automatic(self, series_id: int) -> bool | None:
         """Whether it is switched on or off for one show; None is as for all."""
         return await self._database.read(lambda conn: store.series_automatic(conn, series_id))
 
-    async def set_series_automatic(self, series_id: int, wanted_so: bool | None) -> None:
+    async def set_series_automatic(self, series_id: int, is_on: bool | None) -> None:
         """Switch it on or off for one show, None is as for all; raises SeriesNotFound."""
 
         def write(conn: Connection) -> None:
             series.find(conn, series_id)
-            store.set_series_automatic(conn, series_id, wanted_so)
+            store.set_series_automatic(conn, series_id, is_on)
 
         await self._database.write(write)
 

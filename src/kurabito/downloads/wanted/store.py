@@ -57,7 +57,7 @@ class WantedReason(StrEnum):
     UNWANTED = "unwanted"
     """The releases that are known are not what its show prefers, or were not taken."""
     UPGRADE = "upgrade"
-    """It is had, and its show wants a better one."""
+    """It is in the library, and its show wants a better one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,14 +158,14 @@ def is_automatic(conn: Connection) -> bool:
     return bool(conn.value(_ALL.is_automatic))
 
 
-def set_automatic(conn: Connection, wanted_so: bool) -> None:
+def set_automatic(conn: Connection, is_on: bool) -> None:
     """Switch the automatic search on or off, for shows that say nothing else."""
-    conn.run(_ALL.set_automatic, {"is_automatic": int(wanted_so)})
+    conn.run(_ALL.set_automatic, {"is_automatic": int(is_on)})
 
 
-def set_series_automatic(conn: Connection, series_id: int, wanted_so: bool | None) -> None:
+def set_series_automatic(conn: Connection, series_id: int, is_on: bool | None) -> None:
     """Switch it on or off for one show; None is as for all."""
-    value = None if wanted_so is None else int(wanted_so)
+    value = None if is_on is None else int(is_on)
     conn.run(_ALL.set_series_automatic, {"series_id": series_id, "is_automatic": value})
 
 

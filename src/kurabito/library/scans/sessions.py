@@ -43,7 +43,6 @@ class PastScan:
 
     job_id: str
     status: JobStatus
-    began_at: datetime
     ended_at: datetime
     error_code: str | None
     """Why it failed; or, when it was completed, that not everything could be read."""
@@ -85,10 +84,9 @@ def recent(conn: Connection, library_id: int, limit: int) -> list[PastScan]:
 def _past(
     job_id: str,
     status: str,
-    began: int,
-    ended: int | None,
+    ended: int,
     code: str | None,
     message: str | None,
     *counts: int,
 ) -> PastScan:
-    return PastScan(job_id, JobStatus(status), to_datetime(began), to_datetime(ended or began), code, message, *counts)
+    return PastScan(job_id, JobStatus(status), to_datetime(ended), code, message, *counts)

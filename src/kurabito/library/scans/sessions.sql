@@ -4,7 +4,7 @@ FROM scan_sessions
 WHERE job_id = :job_id ORDER BY id DESC LIMIT 1;
 
 -- name: recent
-SELECT job.id, job.status, job.created_at, job.finished_at, coalesce(job.error_code, session.error_code),
+SELECT job.id, job.status, coalesce(job.finished_at, job.created_at), coalesce(job.error_code, session.error_code),
        coalesce(job.error_message, session.error_message), coalesce(session.added_count, 0), coalesce(session.changed_count, 0),
        coalesce(session.moved_count, 0), coalesce(session.removed_count, 0)
 FROM jobs AS job

@@ -33,7 +33,7 @@ from kurabito.metadata.records import Details, Metadata, RecordKind
 from kurabito.metadata.sources.bangumi import BangumiClient, episode_pages
 from kurabito.metadata.sources.tmdb import TmdbClient
 from kurabito.metadata.stories import store
-from kurabito.metadata.stories.sources import ToldByTmdb, ask_tmdb, requests_for
+from kurabito.metadata.stories.sources import TmdbStory, ask_tmdb, requests_for
 from kurabito.runtime import Registry, TaskContext
 
 STORIES: Final = "metadata.stories"
@@ -138,7 +138,7 @@ class StoryRefresh:
             return
         try:
             listed = await self._ask_bgm(details, budgets["bgm"]) if asks_bgm else None
-            told = await self._ask_tmdb(details, budgets["tmdb"]) if asks_tmdb else ToldByTmdb()
+            told = await self._ask_tmdb(details, budgets["tmdb"]) if asks_tmdb else TmdbStory()
         except (TmdbError, BgmtvError) as error:
             done.failed += 1
             _log.warning("story not refreshed", metadata_id=record.id, code=error.code, problem=str(error))
@@ -153,7 +153,7 @@ class StoryRefresh:
         with budget.request():
             return await self._bangumi.episodes(details.bgm_id)
 
-    async def _ask_tmdb(self, details: Details, budget: HostBudget) -> ToldByTmdb:
+    async def _ask_tmdb(self, details: Details, budget: HostBudget) -> TmdbStory:
         with budget.request():
             return await ask_tmdb(self._tmdb, details)
 
@@ -179,7 +179,7 @@ def _may_pass(error: PosterError) -> bool:
     return isinstance(error, PosterNotStored | PosterUnreachable)
 
 
-def _keep(conn: Connection, record: Metadata, told: ToldByTmdb, listed: Sequence[KnownEpisode] | None) -> None:
+def _keep(conn: Connection, record: Metadata, told: TmdbStory, listed: Sequence[KnownEpisode] | None) -> None:
     """Write down everything that was told of one record, or nothing of it."""
     details = record.details
     for source, found in ((EpisodeSource.TMDB, told.episodes), (EpisodeSource.BGM, listed)):

@@ -24,7 +24,7 @@ _MOST_EPISODES: Final = 5_000
 
 
 @dataclass(slots=True)
-class ToldByTmdb:
+class TmdbStory:
     """What TMDB tells of a show's season, or of a film."""
 
     summaries: dict[str, str] = field(default_factory=dict)
@@ -46,7 +46,7 @@ def requests_for(details: Details) -> int:
     return len(LANGUAGES) if details.tmdb_kind is TmdbKind.TV else 1
 
 
-async def ask_tmdb(tmdb: TmdbClient, details: Details) -> ToldByTmdb:
+async def ask_tmdb(tmdb: TmdbClient, details: Details) -> TmdbStory:
     """Ask for a record that has an id of TMDB; raises TmdbError. What TMDB does not have any more is told as nothing."""
     kind = details.tmdb_kind or TmdbKind.TV
     season = 1 if details.tmdb_season is None else details.tmdb_season
@@ -63,7 +63,7 @@ async def ask_tmdb(tmdb: TmdbClient, details: Details) -> ToldByTmdb:
                 seasons[language] = await tmdb.read(path, {"language": LANGUAGES[language]}, _listed)
     except TmdbError as error:
         if isinstance(error.__cause__, BadStatus) and error.__cause__.answered == 404:
-            return ToldByTmdb()
+            return TmdbStory()
         raise
     if kind is TmdbKind.TV:
         told.episodes = _merged(seasons)
@@ -72,11 +72,11 @@ async def ask_tmdb(tmdb: TmdbClient, details: Details) -> ToldByTmdb:
 
 def _told(
     tmdb: TmdbClient, found: dict[str, Any], language: str, season: int
-) -> tuple[ToldByTmdb, list[ListedEpisode] | None]:
+) -> tuple[TmdbStory, list[ListedEpisode] | None]:
     """What an answer tells of a title; and its season's episodes, None where it has no such season."""
     id_in(found)
     listed = found.get(f"season/{season}")
-    told = ToldByTmdb(_summaries(found, language), tmdb.picture(found.get("backdrop_path")))
+    told = TmdbStory(_summaries(found, language), tmdb.picture(found.get("backdrop_path")))
     return told, _listed(listed) if listed else None
 
 

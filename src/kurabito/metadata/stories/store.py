@@ -90,5 +90,5 @@ def remote_backdrops(conn: Connection, *, after: int, limit: int) -> list[tuple[
 
 
 def keep_backdrop(conn: Connection, metadata_id: int, url: str, path: str | None) -> None:
-    """Say where the picture of a URL is now; None when it cannot be had."""
+    """Say where the picture of a URL is now; None when it cannot be fetched."""
     conn.run(_SQL.keep_backdrop, {"id": metadata_id, "url": url, "path": path})

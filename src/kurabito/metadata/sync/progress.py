@@ -51,7 +51,7 @@ class SyncProgress:
         self._report(len(self._finished), max(self._total, len(self._finished)))
 
     def answered(self) -> None:
-        """A service said something, be it no."""
+        """A service answered, even with a refusal."""
         self._has_answer = True
 
     def not_answered(self, service: str, error: MetadataError) -> None:

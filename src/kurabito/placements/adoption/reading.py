@@ -26,7 +26,7 @@ from kurabito.protocol.enums import LibraryIntake
 from kurabito.titles import ReleaseKind
 
 _BOTH_HAVE_IT: Final = frozenset((PlanReason.TWO_FILES, PlanReason.OLDER_VERSION, PlanReason.SAME_NAME))
-"""Of two files for one episode a download files one. In a library both are there, and the episode is had."""
+"""Of two files for one episode a download files one. In a library both are there, and the episode has them."""
 
 
 @dataclass(frozen=True, slots=True)

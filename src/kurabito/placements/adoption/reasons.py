@@ -1,4 +1,4 @@
-"""Why a video of a library is no episode that is had. What a plan says comes with the plan's own reasons."""
+"""Why a video of a library is no episode of a series. What a plan says comes with the plan's own reasons."""
 
 from __future__ import annotations
 

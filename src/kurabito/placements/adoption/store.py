@@ -76,7 +76,7 @@ def videos(conn: Connection, library_id: int) -> list[LibraryVideo]:
 
 
 def fingerprints(conn: Connection, library_id: int) -> dict[str, str]:
-    """The folders all of whose videos were had, each as it was then."""
+    """The folders all of whose videos were episodes, each as it was then."""
     return dict(conn.all(_SQL.adopted, {"library_id": library_id}))
 
 
@@ -105,7 +105,7 @@ def give(conn: Connection, findings: Iterable[tuple[int, Sequence[HadEpisode]]],
 def note_folder(
     conn: Connection, library_id: int, folder: str, records: Sequence[int], fingerprint: str | None
 ) -> None:
-    """Remember a folder all of whose videos are had; with no fingerprint, forget it."""
+    """Remember a folder all of whose videos are episodes; with no fingerprint, forget it."""
     if fingerprint is None:
         conn.run(_SQL.forget_folders, {"library_id": library_id, "rows": json.dumps([{"folder": folder}])})
         return

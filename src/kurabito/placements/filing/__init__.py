@@ -1,6 +1,6 @@
 """Filing: from a download that is complete to files in a library. Decides; data planes touch the disks.
 
-    download complete ─► inspection ─► plan, library ─► placements, questions ─► file in its place ─► episode is had
+    download complete ─► inspection ─► plan, library ─► placements, questions ─► file in its place ─► episode in the library
                          (data plane)                                            (data plane)
 
 loop.py         takes the next step of every download whenever something changed

@@ -12,7 +12,8 @@ from typing import Any, Final, Self
 from kurabito.db import Connection, Queries
 from kurabito.errors import InvalidInput
 from kurabito.placements.naming.safe_names import safe_text
-from kurabito.placements.plans.model import SaidFile, Work, WorkKind
+from kurabito.placements.plans.model import FileRuling, Work, WorkKind
+from kurabito.reasons import InputReason, refused
 from kurabito.titles import Episode
 
 _SQL: Final = Queries("kurabito.placements.filing", "questions.sql", question="question.id")
@@ -34,7 +35,7 @@ class AnswerChoice(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SaidAnswer:
+class FilingAnswer:
     """What a person said."""
 
     choice: AnswerChoice
@@ -59,10 +60,10 @@ class SaidAnswer:
         choice, kind = AnswerChoice(values.pop("choice")), WorkKind(values.pop("kind"))
         return cls(**{**values, "choice": choice, "kind": kind, "episodes": tuple(values["episodes"])})
 
-    def said(self, series_id: int, title: str, season: int) -> SaidFile:
+    def said(self, series_id: int, title: str, season: int) -> FileRuling:
         """The same, as a plan takes it."""
         if self.choice is AnswerChoice.LEAVE:
-            return SaidFile(work=None)
+            return FileRuling(work=None)
         kind, label = self.kind, self.label
         if kind is WorkKind.EPISODE and not self.is_numbered and not _has_number(self.episodes):
             # As where a name says it: no season has a number 12.5, and servers would show another 12.
@@ -75,25 +76,25 @@ class SaidAnswer:
             label=label,
             series_id=series_id,
         )
-        return SaidFile(work=work, is_numbered=self.is_numbered)
+        return FileRuling(work=work, is_numbered=self.is_numbered)
 
     def check(self) -> None:
         """Raises InvalidInput where nothing can be named by it."""
         if self.choice is not AnswerChoice.FILE:
             return
         if self.kind is WorkKind.SPECIAL and not safe_text(self.label or "").strip():
-            raise InvalidInput("label", "must be said of what is filed as special")
+            raise InvalidInput("label", "must be said of what is filed as special", refused(InputReason.NEEDED))
         if self.kind is not WorkKind.EPISODE:
             return
         if not self.episodes:
-            raise InvalidInput("episodes", "must be said of what is filed as episode")
+            raise InvalidInput("episodes", "must be said of what is filed as episode", refused(InputReason.NEEDED))
         if len(self.episodes) > _MOST_EPISODES or not all(0 <= number <= _LARGEST for number in self.episodes):
-            raise InvalidInput("episodes", f"must be at most {_MOST_EPISODES} numbers up to {_LARGEST}")
+            problem = f"must be at most {_MOST_EPISODES} numbers up to {_LARGEST}"
+            raise InvalidInput("episodes", problem, refused(InputReason.EPISODES, most=_MOST_EPISODES))
         follow = all(later - number == 1 for number, later in pairwise(self.episodes))
         if not follow or not (_has_number(self.episodes) or (len(self.episodes) == 1 and not self.is_numbered)):
-            raise InvalidInput(
-                "episodes", "must be whole numbers that follow one another, or a single one such as 12.5"
-            )
+            problem = "must be whole numbers that follow one another, or a single one such as 12.5"
+            raise InvalidInput("episodes", problem, refused(InputReason.EPISODE_RUN))
 
 
 def _has_number(episodes: Sequence[Episode]) -> bool:
@@ -106,15 +107,15 @@ class Answers:
     """What was said of the files of one download."""
 
     library_id: int | None = None
-    of_files: Mapping[str, SaidAnswer] = field(default_factory=dict)
+    of_files: Mapping[str, FilingAnswer] = field(default_factory=dict)
 
 
 def answers_of(conn: Connection, inspection_id: int) -> Answers:
     """What was said of the files of an inspection so far."""
     library_id: int | None = None
-    of_files: dict[str, SaidAnswer] = {}
+    of_files: dict[str, FilingAnswer] = {}
     for path, stored in conn.all(_SQL.answers, {"inspection_id": inspection_id}):
-        answer = SaidAnswer.read(stored)
+        answer = FilingAnswer.read(stored)
         if path is None:
             library_id = answer.library_id
         else:

@@ -73,5 +73,5 @@ def read_named_by(stored: str) -> NamedBy:
 
 @lru_cache(maxsize=1024)
 def _release(group: str | None, resolution: int | None, source: str | None, version: int) -> ReleaseFacts:
-    """The same for all files of a batch, of which a library has thousands."""
+    """The same for all files of a batch; a library has thousands of them."""
     return ReleaseFacts(group=group, resolution=resolution, source=source, version=version)

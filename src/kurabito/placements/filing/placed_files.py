@@ -1,4 +1,4 @@
-"""Notes that files are in their place: from then on their episodes are had."""
+"""Notes that files are in their place: from then on their episodes are in the library."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def unnoted(conn: Connection) -> list[int]:
 
 
 def note(conn: Connection, placement_ids: list[int]) -> None:
-    """Have the episodes of these files be had."""
+    """Note that the episodes of these files are in the library."""
     given = {"ids": placement_ids}
     conn.run(_SQL.add_files, given)
     conn.run(_SQL.are_had, given)

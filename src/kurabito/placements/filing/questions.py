@@ -19,10 +19,10 @@ from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
 from kurabito.errors import InvalidInput
 from kurabito.placements.errors import FilingQuestionNotFound, PlacementConflict
-from kurabito.placements.filing.answers import AnswerChoice, SaidAnswer
+from kurabito.placements.filing.answers import AnswerChoice, FilingAnswer
 from kurabito.placements.filing.reasons import FilingReason, question_reason
 from kurabito.placements.plans.reasons import PlanReason
-from kurabito.reasons import Reason
+from kurabito.reasons import InputReason, Reason, refused
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import id_before
 
@@ -49,7 +49,7 @@ class FileQuestion:
     path: str | None
     reason: Reason[FilingReason] | Reason[PlanReason]
     candidates: tuple[Mapping[str, Any], ...]
-    answer: SaidAnswer | None
+    answer: FilingAnswer | None
     created_at: datetime
     answered_at: datetime | None
 
@@ -78,7 +78,7 @@ class FileQuestions:
         """The libraries that files can go into, by id and name."""
         return await self._database.read(choosable_libraries)
 
-    async def answer(self, question_id: int, answer: SaidAnswer) -> FileQuestion:
+    async def answer(self, question_id: int, answer: FilingAnswer) -> FileQuestion:
         """Say what becomes of a file; raises FilingQuestionNotFound, InvalidInput, or PlacementConflict when it was answered."""
 
         def write(conn: Connection) -> FileQuestion:
@@ -147,7 +147,7 @@ def _plan_again(conn: Connection, question: FileQuestion) -> None:
     conn.notify()
 
 
-def _answer_for_the_show(conn: Connection, answered: FileQuestion, answer: SaidAnswer) -> None:
+def _answer_for_the_show(conn: Connection, answered: FileQuestion, answer: FilingAnswer) -> None:
     """Its other episodes go into the same library: those that come later do, because the show lies there then."""
     for (other,) in conn.all(_SQL.same_show, {"series_id": answered.series_id, "id": answered.id}):
         question = find(conn, other)
@@ -156,15 +156,16 @@ def _answer_for_the_show(conn: Connection, answered: FileQuestion, answer: SaidA
             _plan_again(conn, question)
 
 
-def _check(conn: Connection, question: FileQuestion, answer: SaidAnswer) -> None:
+def _check(conn: Connection, question: FileQuestion, answer: FilingAnswer) -> None:
     """Refuse an answer to another question."""
     if (answer.choice is AnswerChoice.LIBRARY) is not question.is_about_library:
         asked = "a library" if question.is_about_library else "`file` or `leave`"
-        raise InvalidInput("choice", f"must be {asked} for this question")
+        raise InvalidInput("choice", f"must be {asked} for this question", refused(InputReason.CHOICE))
     if answer.choice is AnswerChoice.LIBRARY:
         known = dict(choosable_libraries(conn))
         if answer.library_id not in known:
-            raise InvalidInput("library_id", f"must be a library that takes files in, got {answer.library_id}")
+            problem = f"must be a library that takes files in, got {answer.library_id}"
+            raise InvalidInput("library_id", problem, refused(InputReason.NO_LIBRARY))
     answer.check()
 
 
@@ -180,7 +181,7 @@ def _question(values: Row) -> FileQuestion:
         path=row.path,
         reason=question_reason(row.reason),
         candidates=tuple(json.loads(row.candidates)),
-        answer=None if row.answer is None else SaidAnswer.read(row.answer),
+        answer=None if row.answer is None else FilingAnswer.read(row.answer),
         created_at=to_datetime(row.created_at),
         answered_at=None if row.answered_at is None else to_datetime(row.answered_at),
     )

@@ -107,7 +107,7 @@ def retry(conn: Connection, placement_id: int, target_path: str | None = None) -
 
 
 def list_again(conn: Connection, placement_id: int | None = None) -> None:
-    """Have the files of downloads listed again whose placements, or of which this one, failed because a file changed or is gone."""
+    """Have files listed again whose placement failed because one of them changed or is gone: of one placement, or of all."""
     conn.run(_SQL.list_again, {"id": placement_id})
 
 

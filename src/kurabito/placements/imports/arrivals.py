@@ -16,18 +16,18 @@ from kurabito.modules.path_maps import as_core_sees, path_maps
 from kurabito.placements.adoption.reading import HadEpisode
 from kurabito.placements.errors import ImportNotReady
 from kurabito.placements.filing import planner
-from kurabito.placements.filing.answers import AnswerChoice, SaidAnswer
+from kurabito.placements.filing.answers import AnswerChoice, FilingAnswer
 from kurabito.placements.filing.arrivals import is_own_folder
 from kurabito.placements.filing.destination import find_destination
 from kurabito.placements.filing.planner import FilingDecision, Inspected, InspectedFile
 from kurabito.placements.filing.show_facts import DownloadFacts, read_context
 from kurabito.placements.imports.model import ImportedFile, ImportOrder, ImportPlace, ImportPlan
 from kurabito.placements.plans import ListedFile, PlannedFile, plan_files
-from kurabito.placements.plans.model import FileAction, FileClass, SaidFile, WorkKind
+from kurabito.placements.plans.model import FileAction, FileClass, FileRuling, WorkKind
 from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.leased.inspections import InspectionKind
 from kurabito.protocol.leased.retries import FilingStatus
-from kurabito.reasons import Reason
+from kurabito.reasons import InputReason, Reason, refused
 from kurabito.titles import ReleaseKind
 
 _SQL: Final = Queries("kurabito.placements.imports", "arrivals.sql")
@@ -89,16 +89,18 @@ def decide(conn: Connection, inspection_id: int, order: ImportOrder) -> tuple[Im
     return shown, FilingDecision(inspected=inspected, series_id=series.id, destination=destination, filed=filed)
 
 
-def _said(files: Sequence[InspectedFile], order: ImportOrder, series: Series) -> dict[str, SaidFile]:
+def _said(files: Sequence[InspectedFile], order: ImportOrder, series: Series) -> dict[str, FileRuling]:
     """What a person said of a single video, whatever its name says."""
     if not order.episodes:
         return {}
     if len(files) != 1:
-        raise InvalidInput("episodes", f"can be said of one file only, and there are {len(files)}")
+        problem = f"can be said of one file only, and there are {len(files)}"
+        raise InvalidInput("episodes", problem, refused(InputReason.ONE_FILE))
     numbers, kind = order.episodes, order.kind_in(series.kind)
     if kind is not ReleaseKind.TV and len(numbers) > 1:
-        raise InvalidInput("episodes", f"must be a single number of what is no regular episode, got {len(numbers)}")
-    answer = SaidAnswer(
+        problem = f"must be a single number of what is no regular episode, got {len(numbers)}"
+        raise InvalidInput("episodes", problem, refused(InputReason.EPISODE))
+    answer = FilingAnswer(
         choice=AnswerChoice.FILE,
         kind=KINDS[kind],
         episodes=tuple(int(number) if number.is_integer() else number for number in numbers),

@@ -15,6 +15,7 @@ from kurabito.placements.adoption.store import GivenBy
 from kurabito.placements.adoption.units import LibraryVideo
 from kurabito.placements.imports.model import ImportedFile, ImportOrder, ImportPlace, ImportPlan
 from kurabito.placements.plans.model import FileAction
+from kurabito.reasons import InputReason, refused
 
 _SQL: Final = Queries("kurabito.placements.imports", "inside.sql")
 
@@ -27,14 +28,16 @@ def plan_inside(conn: Connection, library: Library, order: ImportOrder) -> Impor
     rows = conn.all(_SQL.below if inner else _SQL.whole, values)
     videos = [LibraryVideo(*row) for row in rows]
     if not videos:
-        raise InvalidInput("path", f"the library {library.settings.name!r} knows no file there; scan it first")
+        problem = f"the library {library.settings.name!r} knows no file there; scan it first"
+        raise InvalidInput("path", problem, refused(InputReason.NOT_SCANNED, path=order.path))
     single = len(videos) == 1 and videos[0].path == inner
     folder = inner.rpartition("/")[0] if single else inner
     shown = series.find_current(conn, order.series_id)
     paths = {video.id: video for video in videos}
     if order.episodes:
         if len(videos) != 1:
-            raise InvalidInput("episodes", f"can be said of one file only, and there are {len(videos)}")
+            problem = f"can be said of one file only, and there are {len(videos)}"
+            raise InvalidInput("episodes", problem, refused(InputReason.ONE_FILE))
         kind = order.kind_in(shown.kind)
         had = tuple(HadEpisode(shown.id, kind.value, number) for number in order.episodes)
         files = [ImportedFile(path=videos[0].path, size=videos[0].size, action=FileAction.FILE, episodes=had)]

@@ -13,7 +13,7 @@ from kurabito.placements.adoption.reading import HadEpisode
 from kurabito.placements.adoption.reasons import AnyReason
 from kurabito.placements.filing.reasons import FilingReason
 from kurabito.placements.plans.model import FileAction
-from kurabito.reasons import Reason
+from kurabito.reasons import InputReason, Reason, refused
 from kurabito.titles import ReleaseKind
 
 MOST_EPISODES: Final = 6
@@ -36,7 +36,8 @@ class ImportOrder:
         check_episode_kind(self.kind)
         # Written like this because no comparison is true of what is no number.
         if len(self.episodes) > MOST_EPISODES or not all(0 <= number <= LAST_EPISODE for number in self.episodes):
-            raise InvalidInput("episodes", f"must be {MOST_EPISODES} numbers at most, from 0 to {LAST_EPISODE:,}")
+            problem = f"must be {MOST_EPISODES} numbers at most, from 0 to {LAST_EPISODE:,}"
+            raise InvalidInput("episodes", problem, refused(InputReason.EPISODES, most=MOST_EPISODES))
 
     def kind_in(self, series: SeriesKind) -> ReleaseKind:
         """The kind of what was said, in a series of this kind: all of a film is the film."""

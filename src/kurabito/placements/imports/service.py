@@ -23,6 +23,7 @@ from kurabito.placements.imports.model import ImportOrder, ImportPlan
 from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.leased.inspections import MOST_INSPECTED
 from kurabito.protocol.leased.retries import FilingStatus
+from kurabito.reasons import InputReason, refused
 from kurabito.wakeup import Bell
 
 _PATIENCE: Final = 20.0
@@ -32,12 +33,26 @@ _DEEPEST_PATH: Final = 4_096
 _OTHER_WAY: Final = (ErrorCode.FILE_MISSING, ErrorCode.ROOT_UNAVAILABLE)
 """What is no file may be a folder, and the other way round."""
 _PROBLEMS: Final = {
-    ErrorCode.FILE_MISSING: "is not there, or empty; links, and what is no regular file, are never imported",
-    ErrorCode.ROOT_UNAVAILABLE: "is not there where a data plane runs; check the path, and whether its disk is mounted",
-    ErrorCode.FILE_UNREADABLE: "may not be read by the data plane; give it the right to, and ask again",
-    ErrorCode.TOO_MANY_FILES: f"has more than {MOST_INSPECTED:,} files; import the folders in it one by one",
-    ErrorCode.PATH_ESCAPES: "leads out of its folder",
+    ErrorCode.FILE_MISSING: (
+        "is not there, or empty; links, and what is no regular file, are never imported",
+        InputReason.PATH_EMPTY,
+    ),
+    ErrorCode.ROOT_UNAVAILABLE: (
+        "is not there where a data plane runs; check the path, and whether its disk is mounted",
+        InputReason.PATH_UNREACHED,
+    ),
+    ErrorCode.FILE_UNREADABLE: (
+        "may not be read by the data plane; give it the right to, and ask again",
+        InputReason.PATH_UNREADABLE,
+    ),
+    ErrorCode.TOO_MANY_FILES: (
+        f"has more than {MOST_INSPECTED:,} files; import the folders in it one by one",
+        InputReason.TOO_MANY_FILES,
+    ),
+    ErrorCode.PATH_ESCAPES: ("leads out of its folder", InputReason.PATH_LINK),
 }
+_UNLISTED: Final = ("could not be listed by a data plane", InputReason.PATH_UNREADABLE)
+_SHOWN: Final = 200
 
 
 class Imports:
@@ -76,17 +91,19 @@ class Imports:
     async def _library(self, order: ImportOrder) -> Library | None:
         """The library that the files lie in; None for the folder for downloads. Raises InvalidInput for any other place."""
         if order.kind not in arrivals.KINDS:
-            raise InvalidInput("kind", f"must be one of {', '.join(arrivals.KINDS)}, got {order.kind}")
+            problem = f"must be one of {', '.join(arrivals.KINDS)}, got {order.kind}"
+            raise InvalidInput("kind", problem, refused(InputReason.CHOICE))
         path = Path(order.path)
         if not path.is_absolute() or ".." in path.parts or "\0" in order.path or len(order.path) > _DEEPEST_PATH:
-            raise InvalidInput("path", "must be a whole path without `..`")
+            reason = refused(InputReason.PATH_NOT_WHOLE, path=order.path[:_SHOWN])
+            raise InvalidInput("path", "must be a whole path without `..`", reason)
         known = await self._database.read(libraries.everything)
         inside = next((one for one in known if path.is_relative_to(one.path)), None)
         if inside is None and (path == self._root or not path.is_relative_to(self._root)):
-            raise InvalidInput(
-                "path",
-                f"must lie in a library, or in the folder for downloads ({self._root}), and not be that folder itself",
+            problem = (
+                f"must lie in a library, or in the folder for downloads ({self._root}), and not be that folder itself"
             )
+            raise InvalidInput("path", problem, refused(InputReason.IMPORT_PLACE, path=str(self._root)))
         return inside
 
     async def _arriving(self, order: ImportOrder) -> tuple[ImportPlan, FilingDecision]:
@@ -103,7 +120,9 @@ class Imports:
             problem = problem or found
             if found not in _OTHER_WAY:
                 break
-        raise InvalidInput("path", _said_of(problem, order.path))
+        said, code = _PROBLEMS.get(problem or ErrorCode.FILE_MISSING, _UNLISTED)
+        facts = {"path": order.path} | ({"most": MOST_INSPECTED} if code is InputReason.TOO_MANY_FILES else {})
+        raise InvalidInput("path", f"{order.path!r} {said}", refused(code, **facts))
 
     async def _list(self, folder: str, name: str | None, order: ImportOrder) -> tuple[int, ErrorCode | None]:
         """Have a folder, or one of its files, looked at; the inspection, and what was in its way."""
@@ -137,9 +156,5 @@ def _refuse_links(path: Path, root: Path) -> None:
     """Raises InvalidInput where a link leads elsewhere. What the core does not see says nothing, and is left to the data plane."""
     real = Path(os.path.realpath(path))
     if real != Path(os.path.realpath(root)) / path.relative_to(root):
-        raise InvalidInput("path", f"has a link in it, which leads to {str(real)!r}; links are not followed")
-
-
-def _said_of(problem: ErrorCode | None, path: str) -> str:
-    said = _PROBLEMS.get(problem or ErrorCode.FILE_MISSING, f"could not be listed by a data plane: {problem}")
-    return f"{path!r} {said}"
+        problem = f"has a link in it, which leads to {str(real)!r}; links are not followed"
+        raise InvalidInput("path", problem, refused(InputReason.PATH_LINK, path=str(path)))

@@ -4,6 +4,7 @@ template.py    reads and checks a template: tokens, formats, optional parts
 tokens.py      the facts that a template can name
 presets.py     the naming of a library: templates and choices, and the ready-made ones
 examples.py    what a naming is tried on
+reasons.py     what is wrong with a template
 safe_names.py  names that ext4, NTFS, SMB and APFS take
 numbering.py   which season and number an episode gets: TMDB's, the entry's own, or one count for all
 sidecars.py    language tags of subtitles and audio

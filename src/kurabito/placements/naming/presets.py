@@ -8,8 +8,10 @@ from typing import Final
 
 from kurabito.placements.errors import InvalidTemplate
 from kurabito.placements.naming.numbering import NumberingScheme
+from kurabito.placements.naming.reasons import TemplateReason
 from kurabito.placements.naming.sidecars import SubtitleStyle
 from kurabito.placements.naming.template import Template, read_template
+from kurabito.reasons import Reason
 
 
 class Preset(StrEnum):
@@ -53,7 +55,8 @@ class NamingSettings:
             used = set(self.template(field).tokens)
             if (needed := _ONE_OF.get(field)) and not used & needed:
                 named = ", ".join(f"{{{token}}}" for token in sorted(needed))
-                raise InvalidTemplate(field, f"must have one of {named}, or files would share one name", 1)
+                reason = Reason(TemplateReason.NOT_ALONE, {"tokens": named, "position": 1})
+                raise InvalidTemplate(field, f"must have one of {named}, or files would share one name", reason)
 
     def template(self, field: str) -> Template:
         """One of the templates, read."""

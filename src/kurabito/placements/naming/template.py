@@ -14,11 +14,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from kurabito.placements.errors import InvalidTemplate, ValueUnknown
+from kurabito.placements.naming.reasons import TemplateReason
 from kurabito.placements.naming.safe_names import LONGEST_STEM, safe_text, shorten
 from kurabito.placements.naming.tokens import ALWAYS_KNOWN, SHORTENED, TOKENS, NameFacts, TokenKind, ends_of, value_of
+from kurabito.reasons import Reason
 
 LONGEST_TEMPLATE: Final = 500
 _MOST_LITERAL: Final = 100
@@ -115,7 +117,9 @@ class Template:
 def read_template(text: str, field: str = "template") -> Template:
     """Read and check a template of one name; raises InvalidTemplate, which says at which character it is wrong."""
     if len(text) > LONGEST_TEMPLATE:
-        raise InvalidTemplate(field, f"must have at most {LONGEST_TEMPLATE} characters", LONGEST_TEMPLATE + 1)
+        facts = {"most": LONGEST_TEMPLATE, "position": LONGEST_TEMPLATE + 1}
+        problem = f"must have at most {LONGEST_TEMPLATE} characters"
+        raise InvalidTemplate(field, problem, Reason(TemplateReason.TOO_LONG, facts))
     reader = _Reader(field)
     for piece in _PIECE.finditer(text):
         reader.read(piece)
@@ -140,29 +144,34 @@ class _Reader:
             self._add_text(written[0], at)
         elif written == "<":
             if self._optional is not None:
-                raise self._wrong("an optional part cannot have another one in it", at)
+                raise self._wrong(TemplateReason.NESTED, "an optional part cannot have another one in it", at)
             self._optional, self._opened_at = [], at
         elif written == ">":
             self._close(at)
         elif written == "{":
-            raise self._wrong("this brace is never closed; a brace of the name is written {{", at)
+            problem = "this brace is never closed; a brace of the name is written {{"
+            raise self._wrong(TemplateReason.BRACE_OPEN, problem, at)
         elif written == "}":
-            raise self._wrong("this brace closes nothing; a brace of the name is written }}", at)
+            problem = "this brace closes nothing; a brace of the name is written }}"
+            raise self._wrong(TemplateReason.BRACE_CLOSED, problem, at)
         else:
             self._add_text(written, at)
 
     def finish(self, length: int) -> Template:
         if self._optional is not None:
-            raise self._wrong("this optional part is never closed; end it with >", self._opened_at)
+            problem = "this optional part is never closed; end it with >"
+            raise self._wrong(TemplateReason.PART_OPEN, problem, self._opened_at)
         if self._literal > _MOST_LITERAL:
-            raise self._wrong(f"has more than {_MOST_LITERAL} bytes of text beside its tokens", length)
+            problem = f"has more than {_MOST_LITERAL} bytes of text beside its tokens"
+            raise self._wrong(TemplateReason.MUCH_TEXT, problem, length, most=_MOST_LITERAL)
         return Template(tuple(self._parts))
 
     def _close(self, at: int) -> None:
         if self._optional is None:
-            raise self._wrong("no optional part begins before this >", at)
+            raise self._wrong(TemplateReason.PART_CLOSED, "no optional part begins before this >", at)
         if not any(isinstance(part, Token) for part in self._optional):
-            raise self._wrong("this optional part has no token, so it would never vanish", self._opened_at)
+            problem = "this optional part has no token, so it would never vanish"
+            raise self._wrong(TemplateReason.PART_FIXED, problem, self._opened_at)
         self._parts.append(OptionalPart(tuple(part for part in self._optional if not isinstance(part, OptionalPart))))
         self._optional = None
 
@@ -171,11 +180,13 @@ class _Reader:
         name = found[1] if found else written.partition(":")[0]
         kind = TOKENS.get(name)
         if kind is None:
-            raise self._wrong(f"there is no token {{{name}}}", at)
+            raise self._wrong(TemplateReason.UNKNOWN_TOKEN, f"there is no token {{{name}}}", at, token=name)
         if found is None:
-            raise self._wrong(f"{{{written}}} has a format that is not understood; {{{name}:02}} is two digits", at)
+            problem = f"{{{written}}} has a format that is not understood; {{{name}:02}} is two digits"
+            raise self._wrong(TemplateReason.FORMAT, problem, at, token=name)
         if found[3] and kind is TokenKind.TEXT:
-            raise self._wrong(f"{{{name}}} is a text and has no digits", at + len(name) + 1)
+            problem = f"{{{name}}} is a text and has no digits"
+            raise self._wrong(TemplateReason.DIGITS, problem, at + len(name) + 1, token=name)
         letters = _LETTERS.search(self._text_before()) if kind is TokenKind.NUMBERS else None
         return Token(name, int(found[3] or 0), f"-{letters[0]}" if letters else "-")
 
@@ -186,9 +197,11 @@ class _Reader:
 
     def _add_text(self, text: str, at: int) -> None:
         if "/" in text:
-            raise self._wrong("a name cannot have a slash; folders have templates of their own", at + text.index("/"))
+            problem = "a name cannot have a slash; folders have templates of their own"
+            raise self._wrong(TemplateReason.SLASH, problem, at + text.index("/"))
         if found := _FORBIDDEN.search(text):
-            raise self._wrong(f"no name can have {found[0]!r} on every system", at + found.start())
+            problem = f"no name can have {found[0]!r} on every system"
+            raise self._wrong(TemplateReason.CHARACTER, problem, at + found.start(), character=found[0])
         self._literal += len(text.encode(errors="replace"))
         self._add(text)
 
@@ -200,8 +213,8 @@ class _Reader:
         else:
             parts.append(part)
 
-    def _wrong(self, problem: str, at: int) -> InvalidTemplate:
-        return InvalidTemplate(self._field, problem, at)
+    def _wrong(self, code: TemplateReason, problem: str, at: int, **facts: Any) -> InvalidTemplate:
+        return InvalidTemplate(self._field, problem, Reason(code, {**facts, "position": at}))
 
 
 def _without(text: str, excess: int) -> str:

@@ -7,12 +7,12 @@ classes.py   what a file is by its name: a video, a subtitle, an extra, a sample
 folders.py   what the folders above a file say: a season, a show, extras
 own_names.py what the name of a file says before its folders are looked at
 reading.py   which episode or film a video is, from its own name and its folders
-leading.py   what the numbers and years before the names of a folder say
+leading_numbers.py what the numbers and years before the names of a folder say
 runs.py      what the names of a folder say together: the number that differs is the episode
 siblings.py  what the other titles of the list say: sequels, specials and films beside their show
 seasons.py   whether a number is of its season or counts through all of them
 works.py     episodes, specials and films, from what was read
-doubts.py    two files for one episode, another show, what is had already
+doubts.py    two files for one episode, another show, what is in the library already
 others.py    extras, discs, archives, fonts; tracks.py finds the video of a subtitle or audio file
 names.py     the path of each file in the library
 plan.py      the steps in their order: `plan_files`

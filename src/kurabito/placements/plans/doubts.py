@@ -1,4 +1,4 @@
-"""What only shows when the files are compared: two for one episode, another show, an episode that is had already."""
+"""What only shows when the files are compared: two for one episode, another show, an episode that is in the library already."""
 
 from __future__ import annotations
 

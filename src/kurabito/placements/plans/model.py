@@ -140,7 +140,7 @@ class HadFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SaidFile:
+class FileRuling:
     """What a person said of a file."""
 
     work: Work | None
@@ -185,7 +185,7 @@ class PlanContext:
     link_episodes: tuple[Episode, ...] = ()
     """The episodes that the download was fetched for, as the entry counts."""
     naming: NamingSettings = DEFAULT_NAMING
-    said: Mapping[str, SaidFile] = field(default_factory=dict)
+    said: Mapping[str, FileRuling] = field(default_factory=dict)
     """What a person said of files, by their paths; it outweighs their names."""
 
 

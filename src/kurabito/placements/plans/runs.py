@@ -9,7 +9,14 @@ from dataclasses import replace
 from typing import Final
 
 from kurabito.placements.plans.folders import OF_FILMS, read_folder, show_title
-from kurabito.placements.plans.leading import FEWEST, by_year, collected, in_line, led, not_of_years
+from kurabito.placements.plans.leading_numbers import (
+    FEWEST,
+    films_by_year,
+    films_in_order,
+    numbers_before_names,
+    numbers_in_order,
+    unclear_by_years,
+)
 from kurabito.placements.plans.model import WorkKind
 from kurabito.placements.plans.own_names import is_numbered_by_machine
 from kurabito.placements.plans.reading import SeasonFrom, VideoReading
@@ -220,15 +227,15 @@ def _with_number(reading: VideoReading, numbers: Sequence[str], column: int) -> 
 
 
 _STEPS: Final = (
-    by_year,
+    films_by_year,
     _in_hundred_of_folder,
     _in_parts,
     _in_pairs,
-    in_line,
-    led,
+    numbers_in_order,
+    numbers_before_names,
     _counted,
-    collected,
-    not_of_years,
+    films_in_order,
+    unclear_by_years,
     in_hundreds,
 )
 """In this order: what is surer is read first."""

@@ -210,7 +210,7 @@ def _named_after(reading: VideoReading, show: str) -> VideoReading:
 
 
 def names_twice(name: str, show: str) -> bool:
-    """`酒蔵koji`: the show's name in two scripts, of which its episodes were read by the Latin one."""
+    """`酒蔵koji`: the show's name in two scripts; its episodes were read by the Latin one."""
     before = name.removesuffix(show)
     return show.isascii() and bool(before) and before != name and not any(char.isascii() for char in before)
 

@@ -65,7 +65,7 @@ class TaskTables(ABC):
 
     @abstractmethod
     def write_event(self, conn: Connection, name: str, facts: Sequence[Fact], *, wake: bool) -> None:
-        """Write a row of `task_events`, and wake other processes with it if so wished."""
+        """Write a row of `task_events`, and, if asked, wake other processes with it."""
 
     @abstractmethod
     def wake(self, conn: Connection, word: str = "") -> None:

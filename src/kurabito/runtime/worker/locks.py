@@ -155,7 +155,7 @@ async def expire_dead_workers(folder: Path, expire: Callable[[str], Awaitable[ob
 
 @contextmanager
 def _obtained(path: Path) -> Iterator[bool]:
-    """Whether the lock of this file could be had; while the block runs it is ours."""
+    """Whether the lock of this file could be taken; while the block runs it is ours."""
     try:
         fd = os.open(path, os.O_RDWR | _FLAGS)
     except OSError:

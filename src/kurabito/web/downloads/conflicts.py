@@ -35,6 +35,6 @@ def router(pages: Pages, conflicts: Conflicts) -> Router:
     async def resolve(request: Request, conflict_id: str) -> Response:
         asked = await fields_of(request)
         await conflicts.resolve(id_of(conflict_id), id_of(asked.get("link_id", "")))
-        return pages.go(pages.addresses.within(asked.get("next") or _PATH))
+        return pages.go_back(asked, _PATH)
 
     return routes

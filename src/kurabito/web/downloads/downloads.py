@@ -90,19 +90,19 @@ def router(
         changed = await actions[one_of(DownloadAction, "action", action)](id_of(download_id))
         begun = changed.downloads if isinstance(changed, WantedAgain) else (changed,)
         shown = f"/downloads/{begun[0].id}" if begun else "/downloads"
-        return pages.go(pages.addresses.within(asked.get("next") or shown))
+        return pages.go_back(asked, shown)
 
     @routes.post("/episodes/{episode_id}/want-again")
     async def want_again(request: Request, episode_id: str) -> Response:
         asked = await fields_of(request)
         await wanting.want_again(id_of(episode_id))
-        return pages.go(pages.addresses.within(asked.get("next") or "/downloads"))
+        return pages.go_back(asked, "/downloads")
 
     @routes.post("/episodes/{episode_id}/not-wanted")
     async def not_wanted(request: Request, episode_id: str) -> Response:
         asked = await fields_of(request)
         await wanting.not_wanted(id_of(episode_id))
-        return pages.go(pages.addresses.within(asked.get("next") or "/wanted"))
+        return pages.go_back(asked, "/wanted")
 
     return routes
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import nan
 from typing import Final
 
 from fastapi import Request, Response
 
 from kurabito.errors import InvalidInput
-from kurabito.placements.filing.answers import AnswerChoice, SaidAnswer
+from kurabito.placements.filing.answers import AnswerChoice, FilingAnswer
 from kurabito.placements.filing.questions import FileQuestions
 from kurabito.placements.plans.model import WorkKind
+from kurabito.reasons import InputReason, refused
 from kurabito.site.routing import Router
 from kurabito.titles import Episode
 from kurabito.web.forms import CHECKED, fields_of, id_cursor, id_of, one_of
@@ -18,6 +20,7 @@ from kurabito.web.pages import Pages
 
 _PATH: Final = "/downloads/questions"
 _QUESTIONS: Final = 50
+_LARGEST: Final = 100_000
 
 
 def router(pages: Pages, questions: FileQuestions) -> Router:
@@ -41,32 +44,32 @@ def router(pages: Pages, questions: FileQuestions) -> Router:
     async def answer(request: Request, question_id: str) -> Response:
         asked = await fields_of(request)
         await questions.answer(id_of(question_id), answer_of(asked))
-        return pages.go(pages.addresses.within(asked.get("next") or _PATH))
+        return pages.go_back(asked, _PATH)
 
     @routes.post(f"{_PATH}/{{question_id}}/retry")
     async def ask_again(request: Request, question_id: str) -> Response:
         asked = await fields_of(request)
         await questions.ask_again(id_of(question_id))
-        return pages.go(pages.addresses.within(asked.get("next") or _PATH))
+        return pages.go_back(asked, _PATH)
 
     @routes.post(f"{_PATH}/{{question_id}}/undo")
     async def take_back(request: Request, question_id: str) -> Response:
         asked = await fields_of(request)
         await questions.take_back(id_of(question_id))
-        return pages.go(pages.addresses.within(asked.get("next") or _PATH))
+        return pages.go_back(asked, _PATH)
 
     return routes
 
 
-def answer_of(asked: Mapping[str, str]) -> SaidAnswer:
+def answer_of(asked: Mapping[str, str]) -> FilingAnswer:
     """What a form says; raises InvalidInput."""
     choice = one_of(AnswerChoice, "choice", asked.get("choice") or "")
     if choice is AnswerChoice.LIBRARY:
-        return SaidAnswer(choice=choice, library_id=id_of(asked.get("library_id") or ""))
+        return FilingAnswer(choice=choice, library_id=id_of(asked.get("library_id") or ""))
     if choice is AnswerChoice.LEAVE:
-        return SaidAnswer(choice=choice)
+        return FilingAnswer(choice=choice)
     season = (asked.get("season") or "").strip()
-    return SaidAnswer(
+    return FilingAnswer(
         choice=choice,
         kind=one_of(WorkKind, "kind", asked.get("kind") or WorkKind.EPISODE.value),
         season=int(_number("season", season)) if season else None,
@@ -92,7 +95,8 @@ def _number(field: str, text: str) -> Episode:
     try:
         number = float(text)
     except ValueError:
-        raise InvalidInput(field, f"must be a number, got {text[:20]!r}") from None
-    if not 0 <= number <= 100_000:
-        raise InvalidInput(field, f"must be a number up to 100000, got {text[:20]!r}")
+        number = nan
+    if not 0 <= number <= _LARGEST:
+        problem = f"must be a number from 0 to {_LARGEST:,}, got {text[:20]!r}"
+        raise InvalidInput(field, problem, refused(InputReason.NUMBER, least=0, most=_LARGEST))
     return int(number) if number.is_integer() else number

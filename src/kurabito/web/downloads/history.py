@@ -15,6 +15,7 @@ from kurabito.downloads.history.entry import HistoryFilter, HistoryKind
 from kurabito.downloads.history.service import EVERYTHING, History
 from kurabito.errors import InvalidInput
 from kurabito.metadata import MetadataService
+from kurabito.reasons import InputReason, refused
 from kurabito.site.routing import Router
 from kurabito.web.forms import id_of, one_of
 from kurabito.web.pages import Pages
@@ -84,7 +85,8 @@ def _day(asked: QueryParams, name: str) -> datetime | None:
         day = date.fromisoformat(typed)
         return datetime(day.year, day.month, day.day, tzinfo=UTC)
     except ValueError:
-        raise InvalidInput(name, f"must be a day like 2026-01-31, got {typed!r}") from None
+        problem = f"must be a day like 2026-01-31, got {typed!r}"
+        raise InvalidInput(name, problem, refused(InputReason.DAY)) from None
 
 
 def _chosen(asked: QueryParams) -> dict[str, str]:

@@ -18,19 +18,19 @@ def router(pages: Pages, placements: Placements) -> Router:
     async def retry(request: Request, placement_id: str) -> Response:
         asked = await fields_of(request)
         await placements.retry(id_of(placement_id))
-        return pages.go(pages.addresses.within(asked.get("next") or "/downloads"))
+        return pages.go_back(asked, "/downloads")
 
     @routes.post("/placements/{placement_id}/resolve")
     async def resolve(request: Request, placement_id: str) -> Response:
         asked = await fields_of(request)
         choice = one_of(PlacementChoice, "choice", asked.get("choice") or "")
         await placements.resolve(id_of(placement_id), choice)
-        return pages.go(pages.addresses.within(asked.get("next") or "/downloads"))
+        return pages.go_back(asked, "/downloads")
 
     @routes.post("/placements/{placement_id}/undo")
     async def undo(request: Request, placement_id: str) -> Response:
         asked = await fields_of(request)
         await placements.undo(id_of(placement_id))
-        return pages.go(pages.addresses.within(asked.get("next") or "/downloads"))
+        return pages.go_back(asked, "/downloads")
 
     return routes

@@ -43,6 +43,6 @@ def router(pages: Pages, libraries: LibraryService, trash: Trash) -> Router:
     async def restore(request: Request, entry_id: str) -> Response:
         asked = await fields_of(request)
         await trash.restore(entry_id)
-        return pages.go(pages.addresses.within(asked.get("next") or "/trash"))
+        return pages.go_back(asked, "/trash")
 
     return routes

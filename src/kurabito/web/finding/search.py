@@ -58,7 +58,7 @@ def router(pages: Pages, search: ReleaseSearch, running: RunningSearches, grabs:
     async def grab_link(request: Request, link_id: str) -> Response:
         asked = await fields_of(request)
         await grabs.grab_link(id_of(link_id))
-        return pages.go(pages.addresses.within(asked.get("next") or "/downloads"))
+        return pages.go_back(asked, "/downloads")
 
     @routes.post("/search/grab")
     async def grab(request: Request) -> Response:

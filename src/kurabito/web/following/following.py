@@ -161,4 +161,4 @@ class _Feeds:
 
     async def back(self, request: Request, subscription_id: str) -> Response:
         asked = await fields_of(request)
-        return self._pages.go(self._pages.addresses.within(asked.get("next") or f"/following/{subscription_id}"))
+        return self._pages.go_back(asked, f"/following/{subscription_id}")

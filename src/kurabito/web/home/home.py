@@ -81,7 +81,7 @@ def router(pages: Pages, parts: HomeParts) -> Router:
         if item is not None and item.action is not None and (act := parts.fixes.get(item.action.id)) is not None:
             await act(item.action.target)
         parts.board.recount()
-        return pages.go(pages.addresses.within(asked.get("next")))
+        return pages.go_back(asked, "/")
 
     @routes.post("/notices/{key}/{move}")
     async def move(request: Request, key: str, move: str) -> Response:
@@ -91,7 +91,7 @@ def router(pages: Pages, parts: HomeParts) -> Router:
         except NoticeNotFound:
             # It changed while the reader looked, so it is shown as it is now.
             parts.board.recount()
-        return pages.go(pages.addresses.within(asked.get("next")))
+        return pages.go_back(asked, "/")
 
     return routes
 

@@ -16,8 +16,9 @@ from kurabito.library.service import LibraryService
 from kurabito.placements.adoption.reasons import AdoptionReason
 from kurabito.placements.adoption.service import Adoptions
 from kurabito.placements.adoption.store import UnadoptedFile
-from kurabito.placements.imports.model import ImportOrder
+from kurabito.placements.imports.model import MOST_EPISODES, ImportOrder
 from kurabito.placements.imports.service import Imports
+from kurabito.reasons import InputReason, refused
 from kurabito.site.routing import Router
 from kurabito.titles import ReleaseKind
 from kurabito.web.forms import fields_of, id_cursor, id_of, one_of
@@ -89,7 +90,8 @@ def _order(asked: dict[str, Any]) -> ImportOrder:
     try:
         episodes = tuple(float(number) for number in numbers)
     except ValueError:
-        raise InvalidInput("episodes", "must be numbers, as in `1` or `1, 2`") from None
+        reason = refused(InputReason.EPISODES, most=MOST_EPISODES)
+        raise InvalidInput("episodes", "must be numbers, as in `1` or `1, 2`", reason) from None
     return ImportOrder(
         path=(asked.get("path") or "").strip(),
         series_id=id_of(asked.get("series") or ""),

@@ -155,7 +155,7 @@ class _LibraryPages:
     async def back(self, request: Request, library_id: str) -> Response:
         """To where a button stood."""
         asked = await fields_of(request)
-        return self._pages.go(self._pages.addresses.within(asked.get("next") or f"/library/{library_id}"))
+        return self._pages.go_back(asked, f"/library/{library_id}")
 
 
 def _task(text: str) -> UUID:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -35,4 +37,4 @@ async def folders_in(browser: FolderBrowser, path: str) -> FolderChoice:
         async with asyncio.timeout(_PATIENCE):
             return await asyncio.to_thread(browser.look, path)
     except TimeoutError:
-        return FolderChoice(Path(path), Path(path).parent, (), problem="the disk does not answer")
+        return FolderChoice(Path(path), Path(path).parent, (), problem=os.strerror(errno.ETIMEDOUT))

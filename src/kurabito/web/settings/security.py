@@ -89,10 +89,7 @@ class SecurityDesk:
             await self._check_present(request, form.value("present"))
         if form.value("password") != form.value("repeated"):
             raise InvalidInput("repeated", "is not the same", Reason(SecurityReason.NOT_THE_SAME))
-        try:
-            await parts.passwords.set(form.value("password"))
-        except InvalidInput as problem:
-            raise InvalidInput("password", problem.problem, Reason(SecurityReason.TOO_SHORT)) from None
+        await parts.passwords.set(form.value("password"))
 
     async def _check_present(self, request: Request, typed: str) -> None:
         # A browser that was left open must not be a way to guess it.
@@ -155,10 +152,7 @@ def _add_keys(routes: Router, pages: Pages, parts: SecurityParts, desk: Security
         async def store(form: KeyForm) -> None:
             if not form.values("scopes"):
                 raise InvalidInput("scopes", "must name at least one", refused(InputReason.NONE_CHOSEN))
-            try:
-                made.append(await parts.keys.create(form.value("name"), form.values("scopes")))
-            except InvalidInput as problem:
-                raise InvalidInput(problem.field, problem.problem, refused(InputReason.TEXT, most=100)) from None
+            made.append(await parts.keys.create(form.value("name"), form.values("scopes")))
 
         refused_form = await (await KeyForm.sent(request)).submit(store)
         return await desk.show(request, key=refused_form, made=made[0] if made else None)

@@ -204,7 +204,7 @@ _WITH_FOLDERS: Final = (SetupStep.LIBRARY, SetupStep.DOWNLOADS)
 def router(pages: Pages, parts: SetupParts) -> Router:
     """The steps."""
     routes, desk = Router(), SetupDesk(pages, parts)
-    doings: dict[SetupStep, Callable[[Request], Awaitable[Response]]] = {
+    answers: dict[SetupStep, Callable[[Request], Awaitable[Response]]] = {
         SetupStep.WELCOME: desk.welcome,
         SetupStep.LIBRARY: desk.library,
         SetupStep.DOWNLOADS: desk.downloads,
@@ -227,7 +227,7 @@ def router(pages: Pages, parts: SetupParts) -> Router:
 
     @routes.post(f"{PATH}/{{name}}")
     async def answer(request: Request, name: str) -> Response:
-        return await doings[_step(name)](request)
+        return await answers[_step(name)](request)
 
     @routes.post(f"{PATH}/{{name}}/skip")
     async def skip(name: str) -> Response:

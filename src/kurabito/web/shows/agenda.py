@@ -13,6 +13,7 @@ from kurabito.catalog.summaries import CatalogSummaries, RecentEpisode
 from kurabito.clock import to_datetime
 from kurabito.errors import InvalidInput
 from kurabito.metadata import MetadataService
+from kurabito.reasons import InputReason, refused
 from kurabito.site.routing import Router
 from kurabito.web.pages import Pages
 from kurabito.web.shows.titles import ShowTitles
@@ -62,5 +63,5 @@ def _day_of(text: str) -> date | None:
     except ValueError:
         day = date.min
     if day.year not in _YEARS:
-        raise InvalidInput("from", "must be a day such as 2026-11-18")
+        raise InvalidInput("from", "must be a day such as 2026-11-18", refused(InputReason.DAY))
     return day

@@ -21,6 +21,7 @@ from kurabito.metadata import CalendarService
 from kurabito.metadata.calendar import REFRESH, SEASON_MONTHS, Week
 from kurabito.metadata.health import SourceHealths
 from kurabito.metadata.sources.index import UPDATE, IndexUpdates
+from kurabito.reasons import InputReason, refused
 from kurabito.runtime import Queue, TaskRecord
 from kurabito.site.routing import Router
 from kurabito.web.forms import count_of, fields_of, id_of
@@ -54,9 +55,8 @@ class Season:
             return None
         year, month = (count_of(name, query.get(name, ""), _LAST_YEAR) for name in ("year", "month"))
         if year < _FIRST_YEAR or month not in SEASON_MONTHS:
-            raise InvalidInput(
-                "month", f"a season is a year and one of the months {', '.join(map(str, SEASON_MONTHS))}"
-            )
+            problem = f"a season is a year and one of the months {', '.join(map(str, SEASON_MONTHS))}"
+            raise InvalidInput("month", problem, refused(InputReason.CHOICE))
         return cls(year, month)
 
     def moved(self, seasons: int) -> Season:
@@ -132,7 +132,7 @@ def _add_moves(
     async def update_index(request: Request) -> Response:
         asked = await fields_of(request)
         await index.begin_update()
-        return pages.go(pages.addresses.within(asked.get("next") or "/calendar?view=week"))
+        return pages.go_back(asked, "/calendar?view=week")
 
     @routes.post("/calendar/follow")
     async def follow(request: Request) -> Response:
@@ -141,7 +141,7 @@ def _add_moves(
             followed = await entries.follow_record(id_of(asked["metadata_id"]))
         else:
             followed = await entries.follow_entry(id_of(asked.get("bgm_id", "")))
-        return pages.go(pages.addresses.within(asked.get("next") or f"/series/{followed.id}"))
+        return pages.go_back(asked, f"/series/{followed.id}")
 
 
 async def _last(queue: Queue, task_type: str) -> TaskRecord | None:

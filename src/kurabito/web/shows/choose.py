@@ -20,6 +20,7 @@ from kurabito.metadata import MetadataService
 from kurabito.metadata.calendar import CalendarService
 from kurabito.metadata.records import Details, Metadata
 from kurabito.metadata.search import FoundTitles, MetadataSearch
+from kurabito.reasons import InputReason, refused
 from kurabito.site.routing import Router
 from kurabito.web.forms import id_of, values_of
 from kurabito.web.pages import Pages
@@ -113,7 +114,8 @@ async def _choose_for_record(parts: ChoiceParts, metadata_id: int, title: int | 
     """Take a title for everything that a record was for; where that is shown."""
     uses = await parts.summaries.of_record(metadata_id)
     if not uses.series_ids and not uses.match_ids:
-        raise InvalidInput("record", "nothing uses this record any more; choose for a series or a folder")
+        problem = "nothing uses this record any more; choose for a series or a folder"
+        raise InvalidInput("record", problem, refused(InputReason.GONE))
     for series_id in uses.series_ids:
         await parts.matches.choose_for_series(series_id, title)
     if uses.match_ids:
@@ -123,7 +125,8 @@ async def _choose_for_record(parts: ChoiceParts, metadata_id: int, title: int | 
 
 def _ids(folders: Sequence[str]) -> list[int]:
     if not folders:
-        raise InvalidInput("folder", "select one folder or more")
+        raise InvalidInput("folder", "select one folder or more", refused(InputReason.NONE_CHOSEN))
     if len(folders) > _MOST_FOLDERS:
-        raise InvalidInput("folder", f"select no more than {_MOST_FOLDERS} folders at a time")
+        problem = f"select no more than {_MOST_FOLDERS} folders at a time"
+        raise InvalidInput("folder", problem, refused(InputReason.TOO_MANY, most=_MOST_FOLDERS))
     return [id_of(one) for one in dict.fromkeys(folders)]

@@ -18,6 +18,7 @@ from kurabito.catalog.corrections.moves import EpisodePlace
 from kurabito.catalog.corrections.service import Corrections
 from kurabito.catalog.series import Series
 from kurabito.errors import InvalidInput
+from kurabito.reasons import InputReason, refused
 from kurabito.site.routing import Router
 from kurabito.titles import ReleaseKind
 from kurabito.web.forms import fields_of, id_of, one_of, values_of
@@ -140,5 +141,6 @@ async def _move(
 def _place(asked: Mapping[str, str]) -> EpisodePlace:
     number = asked.get("episode", "").strip()
     if not _NUMBER.fullmatch(number):
-        raise InvalidInput("episode", "must be the number of an episode, such as 7 or 12.5")
+        problem = "must be the number of an episode, such as 7 or 12.5"
+        raise InvalidInput("episode", problem, refused(InputReason.EPISODE))
     return EpisodePlace(one_of(ReleaseKind, "kind", asked.get("kind") or ReleaseKind.TV), float(number))

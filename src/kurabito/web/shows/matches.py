@@ -101,7 +101,7 @@ def _decisions(routes: Router, pages: Pages, matches: Matches) -> None:
 
     def back(asked: Mapping[str, str]) -> Response:
         """Where the button stood."""
-        return pages.go(pages.addresses.within(asked.get("next") or "/matches"))
+        return pages.go_back(asked, "/matches")
 
 
 async def _records(metadata: MetadataService, folders: Sequence[FolderMatch]) -> dict[int, Metadata]:

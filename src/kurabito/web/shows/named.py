@@ -7,6 +7,7 @@ from typing import Final
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.series import Series
 from kurabito.errors import InvalidInput
+from kurabito.reasons import InputReason, refused
 from kurabito.titles import fold_title
 from kurabito.web.forms import id_of
 
@@ -21,7 +22,8 @@ async def series_named(catalog: Catalog, field: str, text: str) -> Series:
     alike = (await catalog.series(name=text, limit=_ALIKE)).items if folded else ()
     found = [one for one in alike if folded in {fold_title(name) for name in _names(one)}] or list(alike)
     if len(found) != 1:
-        raise InvalidInput(field, f"{len(found)} series are called {text!r}; choose one from the list")
+        problem = f"{len(found)} series are called {text!r}; choose one from the list"
+        raise InvalidInput(field, problem, refused(InputReason.SERIES_UNCLEAR, name=text))
     return found[0]
 
 

@@ -75,7 +75,7 @@ def router(pages: Pages, questions: Questions, relinker: Relinker, catalog: Cata
 
     def back(asked: Mapping[str, str]) -> Response:
         """Where the button stood."""
-        return pages.go(pages.addresses.within(asked.get("next") or _PATH))
+        return pages.go_back(asked, _PATH)
 
     return routes
 

@@ -14,6 +14,7 @@ from kurabito.metadata.missing import missing_metadata
 from kurabito.metadata.records import Details
 from kurabito.metadata.runner import SYNC
 from kurabito.metadata.stories.service import StoryService
+from kurabito.reasons import InputReason, refused
 from kurabito.runtime import Queue
 from kurabito.site.routing import Router
 from kurabito.web.forms import fields_of, id_of
@@ -53,7 +54,7 @@ def router(
     async def sync(request: Request) -> Response:
         await handle.trigger_sync()
         asked = await fields_of(request)
-        return pages.go(pages.addresses.within(asked.get("next") or "/calendar"))
+        return pages.go_back(asked, "/calendar")
 
     @routes.get("/metadata/{metadata_id}")
     async def record(request: Request, metadata_id: str) -> Response:
@@ -82,7 +83,8 @@ def router(
         found = await metadata.get(id_of(metadata_id))
         chosen = next((one for one in found.candidates if str(one.tmdb_id) == asked.get("tmdb_id")), None)
         if chosen is None:
-            raise InvalidInput("tmdb_id", "is none of those that this record may be; reload the page")
+            problem = "is none of those that this record may be; reload the page"
+            raise InvalidInput("tmdb_id", problem, refused(InputReason.GONE))
         changes = {"tmdb_id": chosen.tmdb_id, "tmdb_kind": chosen.kind, "tmdb_season": chosen.season}
         await metadata.change(found.id, changes)
         return pages.go(f"/metadata/{found.id}")

@@ -98,7 +98,7 @@ def router(
         asked = await fields_of(request)
         state = one_of(SeriesState, "state", asked.get("state", ""))
         await catalog.change(id_of(series_id), {"state": state})
-        return pages.go(pages.addresses.within(asked.get("next") or f"/series/{series_id}"))
+        return pages.go_back(asked, f"/series/{series_id}")
 
     return routes
 

@@ -71,6 +71,6 @@ def router(pages: Pages, queue: Queue, name: NameTasks = no_names) -> Router:
         """Change the task and go back to where its button stood."""
         fields = await fields_of(request)
         changed = await change(task_id)
-        return pages.go(pages.addresses.within(fields.get("next") or f"/tasks/{changed.id}"))
+        return pages.go_back(fields, f"/tasks/{changed.id}")
 
     return routes

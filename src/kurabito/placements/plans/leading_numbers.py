@@ -20,7 +20,7 @@ FEWEST: Final = 3
 """Two names that differ in a number may be two works."""
 
 
-def in_line(readings: list[VideoReading]) -> list[VideoReading]:
+def numbers_in_order(readings: list[VideoReading]) -> list[VideoReading]:
     """`01 Rice`, `02 24 Casks`, `03 Year 2000` in the folder of a show: what a name has in it counts nothing."""
     led = [_IN_LINE.match(reading.path.stem) for reading in readings]
     numbers = [int(one[1]) for one in led if one]
@@ -46,7 +46,7 @@ def _numbered(reading: VideoReading, number: int, title: str | None) -> VideoRea
     )
 
 
-def led(readings: list[VideoReading]) -> list[VideoReading]:
+def numbers_before_names(readings: list[VideoReading]) -> list[VideoReading]:
     """`1. Rice`, `2. Water`, in the folder of a show: the number before each name is its episode."""
     if all(_IN_ORDER.match(one.title or "") and one.own_year and not one.episodes for one in readings):
         # `1. Koji (2001)`, `2. Sake (2003)`: films, and the numbers only their order.
@@ -70,7 +70,7 @@ def led(readings: list[VideoReading]) -> list[VideoReading]:
     ]
 
 
-def collected(readings: list[VideoReading]) -> list[VideoReading]:
+def films_in_order(readings: list[VideoReading]) -> list[VideoReading]:
     """`01 - Koji (1984)`, `02 - Sake (1986)`: works of different years are films, and the numbers only their order."""
     years = {reading.own_year for reading in readings}
     if None in years or len(years) < FEWEST or any(reading.own_title or not reading.words for reading in readings):
@@ -81,7 +81,7 @@ def collected(readings: list[VideoReading]) -> list[VideoReading]:
     ]
 
 
-def not_of_years(readings: list[VideoReading]) -> list[VideoReading]:
+def unclear_by_years(readings: list[VideoReading]) -> list[VideoReading]:
     """`Koji - 01 - Rice (1962)`, `Koji - 02 - Water (1965)`: one a year. Films in their order, or not: a person says it."""
     years = {reading.own_year for reading in readings}
     is_named = all(reading.own_title and reading.season is None and reading.episodes for reading in readings)
@@ -90,7 +90,7 @@ def not_of_years(readings: list[VideoReading]) -> list[VideoReading]:
     return [replace(reading, kind=None, episodes=(), dated=True) for reading in readings]
 
 
-def by_year(readings: list[VideoReading]) -> list[VideoReading]:
+def films_by_year(readings: list[VideoReading]) -> list[VideoReading]:
     """`1984 - Koji`, `1986 - Sake`: films by their years. One name alone may be a title, as `2001 - A Space Odyssey` is."""
     found = [_YEAR_FIRST.fullmatch(reading.title or "") for reading in readings]
     years = [int(one[1]) for one in found if one]
