@@ -241,7 +241,11 @@ def between_hyphens(draft: TitleDraft) -> bool:
 def before_name(draft: TitleDraft) -> bool:
     """`06 Koji [720p]`, `003. Koji - First Pressing`."""
     found = _FIRST.match(draft.text)
-    if found is None or (found[1] == " " and not draft.original.startswith("[") and draft.text[found.end()] != "0"):
+    if found is None:
+        return False
+    # `91 Barrels`, `86 - Barrel Six`: without a zero in front, a number before a name is rather a part of it.
+    is_list = found[1].startswith((".", "-")) or (found[1] == " - " and not draft.seasons)
+    if draft.text[found.end()] != "0" and not is_list:
         return False
     run = read_run(draft.text, found.end())
     if run is None:

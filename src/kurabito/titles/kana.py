@@ -91,6 +91,8 @@ _VOICED: Final = {
     "t{1,2}": "[td]{1,2}", "h": "(?:h|b|pp?)", "f": "(?:f|b|pp?)",
 }  # fmt: skip
 """Behind another word the first consonant may be voiced."""
+_AS_NUMBER: Final = {"四": ("yon",), "漆": ("shichi",), "捌": ("hachi",), "玖": ("kyu", "ku")}
+"""How numbers are counted where that is no reading of the letter itself."""
 _NEITHER_LETTER_NOR_DIGIT: Final = re.compile(r"[^a-z0-9\u00c0-\u024f']+", re.I)
 
 
@@ -147,9 +149,12 @@ def readings_of(title: str) -> Any:
     """
     pieces: list[str] = []
     sounds = 0
-    for piece in _PIECES.findall(unicodedata.normalize("NFKC", title)):
+    written = _PIECES.findall(unicodedata.normalize("NFKC", title))
+    for place, piece in enumerate(written, 1):
         if _KANJI.match(piece):
-            heard = pieces[-1] if piece == "々" and pieces else _readings().get(piece)
+            # A sound is swallowed only before another.
+            readings = _readings(is_last=place == len(written))
+            heard = pieces[-1] if piece == "々" and pieces else readings.get(piece)
             if heard is None:
                 return None
             pieces.append(heard)
@@ -180,14 +185,15 @@ def _as_borrowed(katakana: str) -> list[str]:
 
 
 @cache
-def _readings() -> dict[str, str]:
+def _readings(*, is_last: bool) -> dict[str, str]:
     """How each kanji may be read, as a pattern. The rest of a Japanese reading may be written in kana."""
     lines = files("kurabito.titles").joinpath("kanji.txt").read_text(encoding="utf-8").splitlines()
     found = {}
     for word in (word for line in lines if not line.startswith("#") for word in line.split()):
         chinese, _, japanese = word[1:].partition(";")
-        readings = {one for one in chinese.split(",") if one}
-        readings |= {_SWALLOWED.sub("", one) for one in readings}
+        readings = {one for one in (*chinese.split(","), *_AS_NUMBER.get(word[0], ())) if one}
+        if not is_last:
+            readings |= {_SWALLOWED.sub("", one) for one in readings}
         for one in japanese.split(",") if japanese else ():
             parts = morae(one)
             readings |= {"".join(parts[:end]) for end in range(1, len(parts) + 1)}

@@ -8,7 +8,7 @@ from typing import Final
 
 from kurabito.titles.draft import SKIPPED, TAKEN, Segment, TitleDraft, segments
 from kurabito.titles.junk_names import is_junk_name
-from kurabito.titles.romaji import romaji_key
+from kurabito.titles.romaji import morae, romaji_key
 from kurabito.titles.scripts import Script, cut_at_language, cut_at_script, is_same_name, script_of
 from kurabito.titles.text import CJK, LATIN_LETTER, LETTER_OR_DIGIT, fold, is_foreign
 
@@ -28,7 +28,7 @@ _WRITTEN_EDGES: Final = _EDGES + "[]"
 _ACRONYM: Final = re.compile(r"(?<![A-Za-z0-9])(?:[A-Za-z]\.){2,12}(?:[A-Za-z](?![A-Za-z]))?")
 _ENDS_IN_ACRONYM: Final = re.compile(r"(?<![A-Za-z])[A-Za-z]\.[A-Za-z]\.$")
 _DOT_FOR_BLANK: Final = re.compile(r"(?<!\d)\.|\.(?!\d)")
-_BRACKETED_NAME: Final = re.compile(r"\s\(([^()]{3,200})\)?\s*$")
+_BRACKETED_NAME: Final = re.compile(r"(?:\s|(?<=[^\s!-~]|[?!]))\(([^()]{3,200})\)?\s*$")
 # `The Cellar S01E02 1080p WEB-DL-KURA (Sakagura, Multi-Subs)`: streams are released so, with the other name at the end.
 _LAST_NAME: Final = re.compile(
     r"\(([^()]{4,200}), (?:Multi|Dual|Triple|English|Eng|Weekly)[ -]?(?:Subs?|Audio|Dubs?)\b[^()]{0,40}\)[ \]]*$", re.I
@@ -43,6 +43,8 @@ _ENDS_SUBTITLE: Final = re.compile(
 _LATIN_WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _FEWEST_WORDS: Final = 3
 _SHORTEST_ROMAJI: Final = 8
+_SHORTEST_SHORT: Final = 5
+_FEWEST_SYLLABLES: Final = 3
 _MOST_NAMES: Final = 12
 
 
@@ -163,6 +165,9 @@ def _bare_names(text: str, *, fansub: bool) -> list[str]:
     if found is None or not LETTER_OR_DIGIT.search(text, 0, found.start()):
         return [text]
     before, inside = text[: found.start()], found[1]
+    if found[0].startswith("(") and (is_foreign(inside) or not is_foreign(before)):
+        # Without a blank in front, only the name in the other script is one: `夜之蔵人(YoKura)`.
+        return [text]
     if " / " in inside:
         return [before]
     if fansub and is_foreign(inside) == is_foreign(before) and not _are_translations(before, inside):
@@ -174,7 +179,7 @@ def _are_translations(name: str, other: str) -> bool:
     """Whether `Yoru no Kurabito (The Night Brewer)` are one name in two languages, or in two forms, and the second is no subtitle."""
     one, two = (_clean(text) for text in (name, other))
     mine, others = (_LATIN_WORD.findall(text.casefold()) for text in (one, two))
-    if fold(one) == fold(two):
+    if fold(one) == fold(two) or _is_short_of(two, one):
         return True
     if is_foreign(one) or is_junk_name(two) or not mine or not others:
         return False
@@ -186,6 +191,15 @@ def _are_translations(name: str, other: str) -> bool:
     is_translated = romaji_key(one) is not None and romaji_key(two) is None
     is_transcribed = romaji_key(two) is not None and romaji_key(one) is None
     return (is_translated and len(others) >= _FEWEST_WORDS) or (is_transcribed and len(two) >= _SHORTEST_ROMAJI)
+
+
+def _is_short_of(short: str, name: str) -> bool:
+    """Whether one word is what a Japanese name is called for short: `YoKura`, of its syllables in their order."""
+    if not short.isalpha() or len(short) < _SHORTEST_SHORT or 2 * len(short) > len(name):
+        return False
+    left = iter([sound for word in _LATIN_WORD.findall(name.casefold()) for sound in morae(word)])
+    sounds = morae(short.casefold())
+    return len(sounds) >= _FEWEST_SYLLABLES and all(sound in left for sound in sounds)
 
 
 def _split(text: str) -> list[str]:

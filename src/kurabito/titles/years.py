@@ -26,6 +26,8 @@ _SHORT_DATE: Final = re.compile(
 _BRACKETED_YEAR: Final = re.compile(
     r"[(\[][^()\[\]]{0,30}?(?<![\dA-Za-z])((?:19\d|20[0-3])\d)(?:[-–]\d{2,4})?(?![\dA-Za-z])[^()\[\]]{0,60}[)\]]"
 )
+# `夜之蔵人 1999版`: the version of that year.
+_VERSION_OF_YEAR: Final = re.compile(r"(?<!\d)((?:19[5-9]|20[0-3])\d)\s?年?版(?=[\s\])/\x00]|$)")
 # Behind the year of one name the next one begins.
 _NEXT_NAME: Final = re.compile(rf"\s?[/|]\s?\w|\]\[[^\W\d_]{{3}}|\s-\s[{CJK}]")
 _BARE_YEAR: Final = re.compile(r"(?<=[\s.\x00-])((?:19\d|20[0-3])\d)(?:-(?:19|20)\d\d)?(?=[\s.\x00,\])-]|$)")
@@ -54,6 +56,10 @@ def read_date(draft: TitleDraft) -> None:
 
 def read_year(draft: TitleDraft) -> None:
     """The year behind the name. A name can begin with one, and of several the last counts."""
+    if "版" in draft.text and (found := _VERSION_OF_YEAR.search(draft.text)):
+        draft.year = int(found[1])
+        draft.take(*found.span(), "year", "the version of a year", mark=_mark_of(draft.text, found.end()))
+        return
     found = _BRACKETED_YEAR.search(draft.text)
     if found and LETTER_OR_DIGIT.search(draft.text[: found.start()] + draft.text[found.end() :]):
         draft.year = int(found[1])

@@ -108,6 +108,17 @@ async def test_processes_judge_many_links(
     assert desk.all("SELECT count(*) FROM series") == [(2,)]
 
 
+async def test_what_a_process_found_comes_in_small_messages(url: str, desk: Desk) -> None:
+    await desk.bring(desk.subscribe(), *(item(f"[Kura] Yeast Garden - {number:02}") for number in range(1, 251)))
+    await TitleRules(desk.database, desk.intake).add(COUNTS_ON)
+    links = LinkRange(tuple(range(1, 251)))
+    processes = JudgeProcesses(url, 1)
+    judged = await processes.judges[0].judge(links)
+    processes.end()
+    assert judged == await ThreadJudge(desk.database).judge(links)
+    assert [(part.read, len(part.moves)) for part in judged.parts()] == [(250, 100), (0, 100), (0, 50)]
+
+
 async def test_a_judge_that_is_killed_fails_the_run_with_a_reason(url: str, desk: Desk) -> None:
     processes = JudgeProcesses(url, 1)
     (judge,) = processes.judges

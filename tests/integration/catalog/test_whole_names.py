@@ -232,3 +232,54 @@ async def test_a_title_that_says_no_kind_is_of_the_film_that_alone_has_its_name(
     assert desk.all(
         "SELECT DISTINCT episodes.kind, number FROM episodes JOIN anime_links ON episode_id = episodes.id"
     ) == [("movie", 1.0)]
+
+
+LISTED = [
+    entry(11, 2008, "麦と香料", "麦与香料", "麦与香料 第1季", season=1),
+    entry(12, 2009, "麦と香料II", "麦与香料 第二季", season=2),
+    entry(13, 2016, "狂戦蔵(2016)", "狂战藏", "BREWSERK", season=1),
+    entry(14, 2017, "狂戦蔵(第2期)", "狂战藏 次篇", season=2),
+    entry(15, 2020, "33/7"),
+]
+
+
+def index(desk: Desk) -> None:
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, LISTED))
+
+
+async def test_a_second_season_is_not_the_first_because_the_index_lists_that_one_with_its_number_too(
+    desk: Desk,
+) -> None:
+    index(desk)
+    first, again, second = await series_of(
+        desk,
+        "[Kura][麦与香料 Mugi to Kouryou][01-13][DVDRip][合集]",
+        "[Kura] Mugi to Kouryou - 05 [1080p]",
+        "[Kura][麦与香料II / Mugi to Kouryou II][09][720P]",
+    )
+    assert first == again
+    assert second not in (None, first)
+
+
+async def test_an_entry_of_the_very_year_that_is_said_is_not_the_show_of_the_year_before(desk: Desk) -> None:
+    index(desk)
+    titles = ("[Kura] Brewserk (2016) - 07 [1080p]", "【Kura】★4月新番[狂战藏 次篇 / Brewserk 2017][05][720P]")
+    first, second = await series_of(desk, *titles)
+    assert first != second
+
+
+async def test_a_number_is_a_name_where_the_index_has_one_show_of_it(desk: Desk) -> None:
+    index(desk)
+    titles = ("[Kura][33/7][04][1080P]", "[Toji] 33-7 - 07 (MX 1280x720 x264 AAC).mp4", "[Mugi][44/7][05][1080P]")
+    one, same, unknown = await series_of(desk, *titles)
+    assert one == same is not None
+    assert unknown is None
+
+
+async def test_signs_that_no_name_of_a_followed_show_has_are_asked_about(kept_desk: Desk) -> None:
+    listed = [entry(21, 2018, "はたらく蔵人"), entry(22, 2021, "はたらく蔵人!!")]
+    (first,) = await followed(kept_desk, 21, index=listed)
+    found = await series_of(
+        kept_desk, "[Kura] Hataraku Kurabito!! - 05 [1080p]", "[Kura] Hataraku Kurabito - 06 [1080p]"
+    )
+    assert found == [None, first]

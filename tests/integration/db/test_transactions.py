@@ -180,6 +180,28 @@ def test_only_what_need_not_be_durable_does_not_wait_for_the_disk(database: Data
     assert [database.write_blocking(level, durable=durable) for durable in (False, True)] == [does_not_wait, waits]
 
 
+async def test_what_is_durable_does_not_wait_for_what_need_not_be(database: Database) -> None:
+    begun, go_on, held = threading.Event(), threading.Event(), threading.Event()
+
+    def slow(conn: Connection) -> None:
+        begun.set()
+        assert go_on.wait(30)
+
+    first = asyncio.create_task(database.write(slow))
+    assert await asyncio.to_thread(begun.wait, 30)
+    # Both wait behind the first, in this order, and one commit would do for the three.
+    durable = asyncio.create_task(database.write(level))
+    await asyncio.sleep(0)
+    other = asyncio.create_task(database.write(lambda conn: held.wait(30), durable=False))
+    await asyncio.sleep(0)
+    go_on.set()
+    try:
+        assert await asyncio.wait_for(durable, 10) == waits_or_not(database)[0]
+    finally:
+        held.set()
+    await asyncio.gather(first, other)
+
+
 async def test_the_same_holds_for_the_event_loop(database: Database) -> None:
     waits, does_not_wait = waits_or_not(database)
     found = [await database.write(level, durable=durable) for durable in (False, True)]

@@ -188,12 +188,17 @@ READ = [
     ("発酵姫 ブルワリーガールズ", "Hakkou Hime Brewery Girls"),
     ("人々の黄金の夜くん", "Hitobito no Ougon no Yoru-kun"),
     ("ボックスカーの夜明け", "Boxcar no Yoake"),
+    ("夜の蔵人 四杜氏", "Yoru no Kurabito: Yon Toji"),
+    ("冬酒友人帳 漆", "Fuyuzake Yuujinchou Shichi"),
+    ("一杯の酒", "Ippai no Sake"),
 ]
 UNREAD = [
     ("夜の蔵人たち", "Yoru to Kurabito-tachi"),
     ("夜の蔵人たち", "Yoru no Kurabito"),
     ("転生したらアレンビックだった件", "Tensei Shitara Slime Datta Ken"),
     ("夜の蔵人たち", "The Night Brewers"),
+    # A sound is swallowed before another, and never at the end.
+    ("冬酒友人帳 漆", "Fuyuzake Yuujinchou Shi"),
 ]
 
 

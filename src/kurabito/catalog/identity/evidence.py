@@ -191,7 +191,10 @@ def names_of(
     shared = [name for name in reading.names if name.folded in set(fitting)]
     alike = [(mine, other) for mine in shared for other in known if simplified(mine.folded) == simplified(other.folded)]
     own_signs = {sign for mine in shared for sign in _signs(mine.shown)} & _TELLING_SIGNS
-    if any(_differs_in_signs(*both) for both in alike) or own_signs - {char for one in known for char in one.shown}:
+    is_other = any(_differs_in_signs(*both) for both in alike) or own_signs - {
+        char for one in known for char in one.shown
+    }
+    if is_other or (series.metadata_id is not None and _has_more_signs(shared, known)):
         yield Clue.OTHER_SIGNS
     others = [name for name in reading.names if name.folded not in folded | own and name not in shared]
     if any(name.folded in folded for name in reading.names if name not in shared):
@@ -202,8 +205,8 @@ def names_of(
         one for one in reading.subtitles().values() if latin and not any(name.startswith(one) for name in latin)
     }
     said = folded.union(name.folded for name in reading.names if name.folded not in subtitles)
-    is_other = any(_is_part(mine, other, said) for mine in others for other in known)
-    if others and ((strength < _LONG_NAME and is_other) or (strength < _SHORT_NAME and _all_differ(others, known))):
+    is_sequel = any(_is_part(mine, other, said) for mine in others for other in known)
+    if others and ((strength < _LONG_NAME and is_sequel) or (strength < _SHORT_NAME and _all_differ(others, known))):
         yield Clue.OTHER_NAMES
 
 
@@ -248,6 +251,12 @@ def _all_differ(mine: Iterable[Name], known: Iterable[Name]) -> bool:
 def _differs_in_signs(one: Name, other: Name) -> bool:
     mine, theirs = _signs(one.shown), _signs(other.shown)
     return mine != theirs and (bool(mine and theirs) or not _TELLING_SIGNS.isdisjoint(mine + theirs))
+
+
+def _has_more_signs(mine: Iterable[Name], known: Iterable[Name]) -> bool:
+    """Whether a name ends in several signs that no name of the series has: groups leave signs out, and do not make them up."""
+    most = max((len(_signs(name.shown)) for name in mine), default=0)
+    return most > 1 and all(len(_signs(name.shown)) < most for name in known)
 
 
 def _signs(shown: str) -> str:

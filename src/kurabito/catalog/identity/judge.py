@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from kurabito.catalog.identity.aliases import NO_COUNTRY, NO_YEAR
 from kurabito.catalog.identity.decision import Candidate, Certain, Decision, Hints, InDoubt, Unknown, decide
@@ -18,6 +18,9 @@ from kurabito.catalog.releases import Name
 from kurabito.catalog.spellings import film_names, halves_of, is_junk, season_inside
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection
+
+_SHORTEST_NUMBER: Final = 3
+"""Digits of a number that may be a name: `33/7`."""
 
 
 class _Way(NamedTuple):
@@ -67,6 +70,11 @@ class IdentityJudge:
         series = (found.series, *found.joined) if isinstance(found, Certain) else ()
         return () if any(map(self.known.is_surely_show, series)) else series
 
+    def is_junk(self, name: Name, kind: SeriesKind) -> bool:
+        """Whether a name says nothing about which show it is; a number does where the index has one show of that name."""
+        is_number = name.folded.isdecimal() and len(name.folded) >= _SHORTEST_NUMBER
+        return is_junk(name.shown) and not (is_number and self.known.index.is_unique(name.folded, kind))
+
     def decide(self, reading: Reading, origin: ReleaseOrigin | None) -> Decision:
         candidates = self._candidates(reading, origin)
         names = frozenset(name.folded for name in reading.names)
@@ -76,7 +84,7 @@ class IdentityJudge:
             unique=frozenset(name for name in names if index.is_unique(name, reading.kind)),
             began=index.began(names, reading.kind),
             has_two_entries=index.are_two(names, reading.kind),
-            junk=frozenset(name.folded for name in reading.names if is_junk(name.shown)),
+            junk=frozenset(name.folded for name in reading.names if self.is_junk(name, reading.kind)),
             own=self.known.own_names(reading),
             subtitled=index.subtitled(reading),
             is_of_year=any(index.is_of_year(name, reading.kind, reading.year) for name in names),
@@ -133,14 +141,15 @@ class IdentityJudge:
         yield from self._ways_of_years(reading)
         yield from self._ways_of_own_names(reading)
         own = {name.folded for name in reading.names}
+        said = {name.folded: sequel.season for name, sequel in reading.sequels()}
         for name, sequel in reading.sequels():
             for series, row in self.known.named(sequel.folded, reading, sequel.season):
                 yield _Way(series, Clue.SEQUEL, name.folded, row)
             # A season may have a name of its own elsewhere; the bare name is that of all of them.
             others = {(other, sequel.season) for other in index.namesakes(sequel.folded, reading.kind) - own}
-            # The show is listed with its first season too: `Yoru no Kurabito Season 1`.
+            # The show is listed with its first season too: `Yoru no Kurabito Season 1` is not `Yoru no Kurabito II`.
             seasons = index.seasons_of(sequel.folded, reading.kind)
-            others.update(one for one in seasons if one.season == reading.season or reading.season is None)
+            others.update(one for one in seasons if one.season == said[name.folded])
             for other, season in others:
                 for series, row in self.known.named(other, reading, season):
                     yield _Way(series, Clue.INDEX, name.folded, row)
@@ -218,8 +227,12 @@ class IdentityJudge:
 
 
 def _apart(one: Candidate, reading: Reading, whole: WholeName) -> Candidate:
-    """A candidate with the clue that its record is another entry than the release names, where no name of its own says else."""
+    """A candidate with the clue that it is another entry than the release names, where no name of its own says else."""
     is_other = None not in (one.series.bgm_id, whole.entry.bgm_id) and one.series.bgm_id != whole.entry.bgm_id
+    said = {reading.year, *(year for *_, year in reading.dated())} - {None}
+    if one.series.bgm_id is None and one.series.years and whole.entry.year in said - one.series.years:
+        # Years that are one apart may be the same beginning, but not where the entry began in the very year that is said.
+        is_other = True
     is_called_so = any(known.name.folded in whole.names for known in one.series.names)
     if not is_other or is_called_so or (reading.is_later_season and one.is_exact):
         return one

@@ -16,7 +16,6 @@ from kurabito.catalog.identity.evidence import CandidateSeries, Clue
 from kurabito.catalog.identity.judge import IdentityJudge
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading, ReleaseOrigin
 from kurabito.catalog.releases import Release
-from kurabito.catalog.spellings import is_junk
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection
 from kurabito.feeds.subscriptions import NewSeries, Subscription
@@ -169,7 +168,8 @@ class _Batch:
             return
         said = reading.said_season
         guesses = known.doubtful_halves(series, reading)
-        names = [(name, said) for name in reading.names if not is_junk(name.shown) and name.folded not in guesses]
+        telling = (name for name in reading.names if not self._judge.is_junk(name, reading.kind))
+        names = [(name, said) for name in telling if name.folded not in guesses]
         own = known.own_names(reading)
         # Beside a name of its own, titles leave the season out.
         names += [(name, FIRST_SEASON) for name, _ in names if name.folded in own]

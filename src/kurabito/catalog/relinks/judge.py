@@ -10,7 +10,7 @@ import asyncio
 import multiprocessing
 import os
 import signal
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from multiprocessing.connection import Connection as Pipe
@@ -26,6 +26,7 @@ from kurabito.db import Connection, Database, open_database
 from kurabito.titles import TitleRule
 
 _ENDING_TAKES: Final = 5.0
+_IN_A_MESSAGE: Final = 100
 
 
 class JudgedLinks(NamedTuple):
@@ -33,6 +34,12 @@ class JudgedLinks(NamedTuple):
 
     read: int
     moves: list[LinkMove]
+
+    def parts(self) -> Iterator[JudgedLinks]:
+        """The same in small messages: the threads of a process stand still while one of them unpacks a message."""
+        yield JudgedLinks(self.read, self.moves[:_IN_A_MESSAGE])
+        for start in range(_IN_A_MESSAGE, len(self.moves), _IN_A_MESSAGE):
+            yield JudgedLinks(0, self.moves[start : start + _IN_A_MESSAGE])
 
 
 class LinkJudge(Protocol):
@@ -77,14 +84,17 @@ class ProcessJudge:
     def _ask(self, links: LinkRange) -> JudgedLinks:
         try:
             self._pipe.send(links)
-            said = self._pipe.recv()
+            read, moves = 0, list[LinkMove]()
+            while isinstance(said := self._pipe.recv(), JudgedLinks):
+                read += said.read
+                moves += said.moves
         except (EOFError, OSError) as lost:
             raise RelinkFailed(
                 "the process that reads links again ended in the middle of its work; was the machine out of memory?"
             ) from lost
-        if not isinstance(said, JudgedLinks):
+        if said is not None:
             raise RelinkFailed(f"{len(links.ids):,} links could not be read again: {said}")
-        return said
+        return JudgedLinks(read, moves)
 
     def close(self) -> None:
         """Ask for nothing more; its process ends then."""
@@ -144,15 +154,18 @@ def _cores() -> int:
 
 
 def answer(pipe: Pipe[Any, Any], url: str) -> None:
-    """Judge what is asked for, until the pipe ends: with the one who asks."""
+    """Judge what is asked for, until the pipe ends: with the one who asks. What came of it ends with None, or with what went wrong."""
     database = open_database(url, create=False)
     database.open()
     with suppress(EOFError, OSError):
         while True:
             asked = pipe.recv()
             try:
-                said: Any = database.read_blocking(partial(judge_range, links=asked))
+                judged = database.read_blocking(partial(judge_range, links=asked))
             except Exception as problem:  # noqa: BLE001 - told to the one who asked
-                said = f"{type(problem).__name__}: {problem}"
-            pipe.send(said)
+                pipe.send(f"{type(problem).__name__}: {problem}")
+            else:
+                for part in judged.parts():
+                    pipe.send(part)
+                pipe.send(None)
     database.close()

@@ -173,7 +173,8 @@ class Writer:
                     waiting = self._jobs.get_nowait()
                 except queue.Empty:
                     break
-                if waiting is not None and waiting.durable and not job.durable:
+                if waiting is not None and waiting.durable is not job.durable:
+                    # What need not be on the disk is much at a time: who asked for durability does not wait for it too.
                     self._aside = waiting
                     break
             retry_while_locked(lambda: raw.execute("COMMIT"), self._patience)
