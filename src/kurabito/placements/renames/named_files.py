@@ -16,6 +16,7 @@ from kurabito.placements.filing.show_facts import NamedShow, read_show
 from kurabito.placements.naming.numbering import EntryNumbers, NumberingScheme, number_episodes, special_number
 from kurabito.placements.naming.presets import NamingSettings
 from kurabito.placements.naming.renames import FiledFile
+from kurabito.placements.naming.targets import EXTRAS_FOLDER
 from kurabito.placements.naming.tokens import NameFacts, joined_titles
 from kurabito.placements.plans.model import FileClass, WorkKind
 
@@ -51,22 +52,33 @@ def filed_files(
     shows = _Shows(conn, library_id, others, with_titles=naming.uses("episode_title"))
     for file in files.values():
         by = read_named_by(file.named_by)
-        show = shows.of(by.work.series_id)
-        facts = _facts(by, show, naming)
-        yield FiledFile(
-            file.path,
-            facts,
-            is_film=by.work.kind is WorkKind.FILM,
-            tag=by.tag,
-            folder=None if show is None else show.folder,
-            season_folder=None if show is None or facts.season is None else show.season_folders.get(facts.season),
-            part=by.work.part,
-            is_extra=by.file_class is FileClass.EXTRA,
-        )
+        yield filed_file(file.path, by, naming, shows.of(by.work.series_id))
+
+
+def filed_file(path: str, by: NamedBy, naming: NamingSettings, show: OpenShow | None = None) -> FiledFile:
+    """A file as a naming sees it: by what it was named, and by what is known of its series now."""
+    facts = _facts(by, show, naming)
+    return FiledFile(
+        path,
+        facts,
+        is_film=by.work.kind is WorkKind.FILM,
+        tag=by.tag,
+        folder=None if show is None else show.folder,
+        season_folder=None if show is None or facts.season is None else show.season_folders.get(facts.season),
+        part=by.work.part,
+        is_extra=by.file_class is FileClass.EXTRA or _lies_among_extras(path),
+    )
+
+
+def _lies_among_extras(path: str) -> bool:
+    """Whether it has the name of an extra: also a subtitle of one, which is no subtitle of an episode or a film."""
+    return path.rpartition("/")[0].rpartition("/")[2] == EXTRAS_FOLDER
 
 
 @dataclass(frozen=True, slots=True)
-class _Show:
+class OpenShow:
+    """A series whose files are in a library."""
+
     named: NamedShow
     folder: str | None
     """The folder that the user has it in; it keeps its name."""
@@ -82,16 +94,16 @@ class _Shows:
         self._others = others
         self._with_titles = with_titles
         self._folders: dict[int, str] = dict(conn.all(_SQL.own_folders, {"library_id": library_id}))
-        self._known: dict[int, _Show | None] = {}
+        self._known: dict[int, OpenShow | None] = {}
 
-    def of(self, series_id: int | None) -> _Show | None:
+    def of(self, series_id: int | None) -> OpenShow | None:
         if series_id is None:
             return None
         if series_id not in self._known:
             self._known[series_id] = self._read(series_id)
         return self._known[series_id]
 
-    def _read(self, series_id: int) -> _Show | None:
+    def _read(self, series_id: int) -> OpenShow | None:
         try:
             series = catalog_series.find(self._conn, series_id)
         except SeriesNotFound:
@@ -99,14 +111,14 @@ class _Shows:
         named = read_show(self._conn, series, with_titles=self._with_titles)
         folder = self._folders.get(series_id)
         if folder is None:
-            return _Show(named, None, {})
+            return OpenShow(named, None, {})
         folder = above_season(folder) or folder
         # The character after the slash ends what lies below the folder.
         inside = slice(bisect_left(self._others, f"{folder}/"), bisect_left(self._others, f"{folder}0"))
-        return _Show(named, folder, season_folders(self._others[inside], folder))
+        return OpenShow(named, folder, season_folders(self._others[inside], folder))
 
 
-def _facts(by: NamedBy, show: _Show | None, naming: NamingSettings) -> NameFacts:
+def _facts(by: NamedBy, show: OpenShow | None, naming: NamingSettings) -> NameFacts:
     work, release = by.work, by.release
     known = NameFacts(title=work.title, year=work.year) if show is None else show.named.facts
     season, episodes, absolute = _numbers(by, show, naming)
@@ -125,7 +137,7 @@ def _facts(by: NamedBy, show: _Show | None, naming: NamingSettings) -> NameFacts
 
 
 def _numbers(
-    by: NamedBy, show: _Show | None, naming: NamingSettings
+    by: NamedBy, show: OpenShow | None, naming: NamingSettings
 ) -> tuple[int | None, tuple[int, ...], tuple[int, ...]]:
     """Season, number and absolute number as the library counts; nothing where that is not known."""
     work = by.work
