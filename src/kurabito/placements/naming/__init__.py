@@ -5,6 +5,7 @@ tokens.py      the facts that a template can name
 presets.py     the naming of a library: templates and choices, and the ready-made ones
 examples.py    what a naming is tried on
 safe_names.py  names that ext4, NTFS, SMB and APFS take
+spelling.py    how a library spells the names that it has already
 numbering.py   which season and number an episode gets: TMDB's, the entry's own, or one count for all
 sidecars.py    language tags of subtitles and audio
 renames.py     what another naming would rename

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from kurabito.catalog import series as catalog_series
 from kurabito.catalog.errors import SeriesNotFound
 from kurabito.db import Connection, Queries
+from kurabito.placements.errors import ValueUnknown
 from kurabito.placements.filing.destination import above_season, season_folders
 from kurabito.placements.filing.naming_facts import NamedBy, read_named_by
 from kurabito.placements.filing.show_facts import NamedShow, read_show
+from kurabito.placements.filing.show_folders import ShowSeason, season_of, told_apart
 from kurabito.placements.naming.numbering import EntryNumbers, NumberingScheme, number_episodes, special_number
 from kurabito.placements.naming.presets import NamingSettings
 from kurabito.placements.naming.renames import FiledFile
-from kurabito.placements.naming.targets import EXTRAS_FOLDER
+from kurabito.placements.naming.targets import EXTRAS_FOLDER, series_folder
 from kurabito.placements.naming.tokens import NameFacts, joined_titles
 from kurabito.placements.plans.model import FileClass, WorkKind
 
@@ -50,9 +53,10 @@ def filed_files(
     """The same files with what a naming needs: titles and numbers as they are known now; with all `paths` of the library, also its folders."""
     others = sorted(path for path in paths if path not in files)
     shows = _Shows(conn, library_id, others, with_titles=naming.uses("episode_title"))
-    for file in files.values():
-        by = read_named_by(file.named_by)
-        yield filed_file(file.path, by, naming, shows.of(by.work.series_id))
+    named = {file.path: read_named_by(file.named_by) for file in files.values()}
+    shows.tell_apart(naming, {by.work.series_id for by in named.values() if by.work.kind is not WorkKind.FILM})
+    for path, by in named.items():
+        yield filed_file(path, by, naming, shows.of(by.work.series_id))
 
 
 def filed_file(path: str, by: NamedBy, naming: NamingSettings, show: OpenShow | None = None) -> FiledFile:
@@ -81,7 +85,7 @@ class OpenShow:
 
     named: NamedShow
     folder: str | None
-    """The folder that the user has it in; it keeps its name."""
+    """The folder that the user has it in, which keeps its name; or the one that tells it from another show of its name."""
     season_folders: Mapping[int, str]
     """Folders of seasons in which the user has files; they keep their names, too."""
 
@@ -94,6 +98,8 @@ class _Shows:
         self._others = others
         self._with_titles = with_titles
         self._folders: dict[int, str] = dict(conn.all(_SQL.own_folders, {"library_id": library_id}))
+        self._places: dict[int, str] = dict(conn.all(_SQL.places, {"library_id": library_id}))
+        self._seasons: dict[int, ShowSeason] = {}
         self._known: dict[int, OpenShow | None] = {}
 
     def of(self, series_id: int | None) -> OpenShow | None:
@@ -103,12 +109,26 @@ class _Shows:
             self._known[series_id] = self._read(series_id)
         return self._known[series_id]
 
+    def tell_apart(self, naming: NamingSettings, series_ids: Iterable[int | None]) -> None:
+        """Give shows of one name folders of their own."""
+        told = []
+        for series_id in series_ids:
+            show = self.of(series_id)
+            if series_id is not None and show is not None and show.folder is None:
+                # A folder that needs what is not known is refused where its files are named.
+                with suppress(ValueUnknown):
+                    told.append((series_folder(naming, show.named.facts), self._seasons[series_id]))
+        for series_id, folder in told_apart(told).items():
+            if (show := self._known[series_id]) is not None:
+                self._known[series_id] = replace(show, folder=folder)
+
     def _read(self, series_id: int) -> OpenShow | None:
         try:
             series = catalog_series.find(self._conn, series_id)
         except SeriesNotFound:
             return None
         named = read_show(self._conn, series, with_titles=self._with_titles)
+        self._seasons[series_id] = season_of(series, named, self._places.get(series_id))
         folder = self._folders.get(series_id)
         if folder is None:
             return OpenShow(named, None, {})
