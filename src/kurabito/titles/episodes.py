@@ -21,8 +21,8 @@ _BRACKETED_PAIR: Final = re.compile(r"[\[(]S([1-9])-(?=\d{2}[\])])", re.I)
 _CROSS: Final = re.compile(
     r"(\d(?<![0-9].)\d?(?:(?<=19|20)\d\d(?=.\d\d(?!\d)))?)[xXхХ](?=\d{1,3}(?!\d))(?!\d(?!\d)[^\x00\[]{0,80}\s-\s\d\d)(?!(?<=\d\.\d.)\d(?!\d))"
 )
-_TWIN: Final = re.compile(r"(?<!\d)-\s?\d{1,4}\s?-\s?$|\s\d{3,4}-\d{3,4}\s$")
-_TWIN_IN_FANSUB: Final = re.compile(r"(?<!\d)-\s?\d{1,4}\s?(?:-\s?|\()$|\s\d{3,4}(?:-\d{3,4})?\s$")
+_TWIN: Final = re.compile(r"(?<![A-Za-z\d])-\s?\d{1,4}\s?-\s?$|\s\d{3,4}-\d{3,4}\s$")
+_TWIN_IN_FANSUB: Final = re.compile(r"(?<![A-Za-z\d])-\s?\d{1,4}\s?(?:-\s?|\()$|\s\d{3,4}(?:-\d{3,4})?\s$")
 _HAN_EPISODE: Final = re.compile(
     rf"第\s?(\d{{1,4}}(?:\.\d)?|[{HAN}]{{1,7}})(?:v\d)?(?:\s?[-~至到+&]\s?第?\s?(\d{{1,4}}|[{HAN}]{{1,7}}))?\s?(?:[话話集回]|(?<=\d)[夜幕])"
 )

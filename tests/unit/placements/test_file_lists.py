@@ -20,9 +20,13 @@ from pathlib import Path
 import pytest
 from guessit import guessit
 
+from kurabito.placements.filing.naming_facts import named_by, read_named_by
+from kurabito.placements.naming.presets import DEFAULT_NAMING, PRESETS, Preset
+from kurabito.placements.naming.renames import plan_renames
 from kurabito.placements.naming.safe_names import is_safe, twin_key
-from kurabito.placements.plans import FilePlan, ListedFile, PlannedFile, plan_files
+from kurabito.placements.plans import FilePlan, ListedFile, PlanContext, PlannedFile, plan_files
 from kurabito.placements.plans.model import FileAction, FileClass, Work, WorkKind
+from kurabito.placements.renames.named_files import filed_file
 from kurabito.titles import parse_title
 
 LISTS = Path(__file__).parent / "file_lists"
@@ -44,13 +48,17 @@ class FileList:
     name: str
     lines: tuple[tuple[str, str, str], ...]
 
+    @property
+    def listed(self) -> list[ListedFile]:
+        return [ListedFile(path) for path, _, _ in self.lines]
+
     def plan(self) -> FilePlan:
         return _planned(self)
 
 
 @cache
 def _planned(files: FileList) -> FilePlan:
-    return plan_files([ListedFile(path) for path, _, _ in files.lines])
+    return plan_files(files.listed)
 
 
 def read_lists(path: Path) -> Iterator[FileList]:
@@ -151,3 +159,18 @@ def test_every_show_that_was_filed_is_read_back_by_another_parser() -> None:
             read = found.get("episode")
             episodes = tuple(read) if isinstance(read, list) else (read,)
             assert (found.get("season"), episodes) == (work.season, work.episodes), target
+
+
+@pytest.mark.parametrize("preset", [Preset.JELLYFIN, Preset.AS_RELEASED])
+def test_what_was_named_just_now_is_not_renamed(preset: Preset) -> None:
+    """What is kept of a file is enough to give it the same name again."""
+    naming = PRESETS[preset]
+    for files in ALL:
+        plan = files.plan() if naming == DEFAULT_NAMING else plan_files(files.listed, PlanContext(naming=naming))
+        videos = {file.path: file for file in plan.files}
+        filed = [
+            (str(file.target), named_by(file, video=videos.get(file.video or ""), is_numbered=False))
+            for file in plan.of(FileAction.FILE)
+        ]
+        found = plan_renames((filed_file(path, read_named_by(str(by)), naming) for path, by in filed), naming)
+        assert (found.renames, found.unknown, found.twins) == ((), (), ()), files.name

@@ -238,3 +238,31 @@ def test_a_special_of_a_show_whose_name_ends_alike_is_asked_about() -> None:
     found = plan(["[Kura] Koji - 01.mkv", "[Kura] Grand Koji - OVA.mkv", "[Kura] 酒蔵 Koji [SP].mkv"], FIRST)
     assert episodes(found)[1] is PlanReason.OTHER_SHOW
     assert found.files[2].action is FileAction.FILE
+
+
+@pytest.mark.parametrize("name", ["Koji S3 - {} [1080p].mkv", "Koji/Season 3/Koji - {}.mkv"])
+def test_a_later_season_that_begins_far_on_is_asked_about_where_nothing_counts_it(name: str) -> None:
+    third = ShowContext(series_id=3, names=("Koji",), season=3, numbers=EntryNumbers(season=3))
+    names = [name.format(number) for number in (38, 39)]
+    found = plan(names, third)
+    assert episodes(found) == [PlanReason.MAYBE_ABSOLUTE] * 2
+    assert [(work.season, work.episodes) for work in found.files[0].candidates] == [(3, (38,)), (1, (38,))]
+    assert {one for _, _, one in episodes(plan(names, replace(third, numbers=EntryNumbers(season=3, before=37))))} == {
+        (1,), (2,),
+    }  # fmt: skip
+    long = replace(third, episodes=frozenset(range(1, 52)))
+    assert episodes(plan(names, long)) == [(3, 3, (38,)), (3, 3, (39,))]
+    assert episodes(plan(["Koji S03E38.mkv", "Koji S03E39.mkv"], third)) == [(3, 3, (38,)), (3, 3, (39,))]
+
+
+@pytest.mark.parametrize("year", ["", " (2016)"])
+def test_of_several_films_the_one_with_the_name_is_filed(year: str) -> None:
+    film = ShowContext(
+        series_id=4, names=("Koji Story I: Rice", "麹物語"), is_film=True, facts=NameFacts(title="Koji Story I")
+    )
+    names = [
+        f"Koji Story (2016-2017)/[Kura] Koji Story {part}{year} [1080p].mkv" for part in ("I - Rice", "II - Water")
+    ]
+    first, second = plan(names, film).files
+    assert (first.action, first.target) == (FileAction.FILE, "Koji Story I (2016)/Koji Story I (2016).mkv")
+    assert (second.action, second.reason.code) == (FileAction.ASK, PlanReason.OTHER_SHOW)

@@ -99,3 +99,12 @@ def test_names_that_no_system_has_are_planned_in_bounded_time() -> None:
     """Each would take minutes if a pattern went over all of it again from every place."""
     for piece in ("a", "[", " - ", "1", ".chs", "a/", "S01E01", "第", "&"):
         check(plan_files([ListedFile(f"{piece * 50_000}{ending}") for ending in (" - 01.mkv", " - 01.ass", ".mkv")]))
+
+
+def test_subtitles_of_extras_of_one_name_lie_beside_their_own() -> None:
+    listed = ["Koji/Season 1/Koji S01E01.mkv", "Koji/Season 2/Koji S02E01.mkv"]
+    for season in (1, 2):
+        listed += [f"Koji/Season {season}/Extras/Gag Reel.{ending}" for ending in ("mkv", "en.srt")]
+    found = {file.target for file in plan_files([ListedFile(path) for path in listed]).files}
+    extras = {f"Koji/extras/Season {season} - Gag Reel.{end}" for season in (1, 2) for end in ("mkv", "en.srt")}
+    assert extras < found

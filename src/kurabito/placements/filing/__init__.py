@@ -7,6 +7,8 @@ loop.py         takes the next step of every download whenever something changed
 arrivals.py     asks data planes for the files of downloads that are complete
 show_facts.py   what is known of a series when its files are named
 destination.py  which library, and which folder of it
+show_folders.py which show has a folder: two of one name never share one
+library_plan.py the plan for files that go into a library, spelled as the library spells it
 planner.py      from the files of a download to placements and questions, in one transaction
 placed_files.py notes that files are in their place, and whose episodes they are
 store.py        placements as they are stored

@@ -4,7 +4,7 @@ else the only one that takes its kind."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -50,7 +50,7 @@ def find_destination(
     values = {"series_id": series_id, "metadata_id": metadata_id}
     for library_id, folder in conn.all(_SQL.folders, values):
         if (library := known.get(library_id)) is not None and library.accepts is not LibraryIntake.NOTHING:
-            return _in_folder(conn, library, folder)
+            return in_folder(conn, library, above_season(folder) or folder)
     if chosen in known:
         return Destination(library=known[chosen])
     for_the_show = known.get(conn.value(_SQL.chosen, {"series_id": series_id}) or 0)
@@ -96,11 +96,24 @@ def above_season(folder: str) -> str | None:
     return above if slash and read_folder(last).kind is FolderKind.SEASON else None
 
 
-def _in_folder(conn: Connection, library: AcceptingLibrary, folder: str) -> Destination:
-    folder = above_season(folder) or folder
-    values = {"library_id": library.id, "first": f"{folder}/", "beyond": f"{folder}0", "most": _MOST_PATHS}
-    paths = [path for (path,) in conn.all(_SQL.paths, values)]
+def in_folder(conn: Connection, library: AcceptingLibrary, folder: str) -> Destination:
+    """A folder of a library, with the folders that seasons have in it."""
+    paths = known_paths(conn, library.id, folder)
     return Destination(library=library, folder=folder, season_folders=season_folders(paths, folder))
+
+
+def known_paths(conn: Connection, library_id: int, folder: str | None) -> list[str]:
+    """The paths of the files below a folder; none without one."""
+    if folder is None:
+        return []
+    values = {"library_id": library_id, "first": f"{folder}/", "beyond": f"{folder}0", "most": _MOST_PATHS}
+    return [path for (path,) in conn.all(_SQL.paths, values)]
+
+
+def top_folder_of(targets: Iterable[str | None]) -> str | None:
+    """The folder that all of these lie in; None where they lie in the library itself, or in several."""
+    folders = {target.partition("/")[0] for target in targets if target is not None and "/" in target}
+    return folders.pop() if len(folders) == 1 else None
 
 
 def _libraries(conn: Connection) -> list[AcceptingLibrary]:

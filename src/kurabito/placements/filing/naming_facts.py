@@ -23,7 +23,7 @@ class NamedBy:
     work: Work
     release: ReleaseFacts
     original: str
-    """Its own name, without extension."""
+    """Its own name, without extension; of an extra the one that it has in the library."""
     tag: TrackTag | None = None
     is_numbered: bool = False
     """A person said season and number as the library uses them."""
@@ -39,7 +39,7 @@ def named_by(file: PlannedFile, *, video: PlannedFile | None, is_numbered: bool)
         "class": file.file_class.value,
         "kind": work.kind.value,
         "episodes": list(work.episodes),
-        "original": SplitPath.of(leading.path).stem,
+        "original": SplitPath.of(_named_after(leading)).stem,
         **{name: getattr(work, name) for name in _WORK},
         **{name: getattr(leading.release, name) for name in _RELEASE},
     }
@@ -48,6 +48,11 @@ def named_by(file: PlannedFile, *, video: PlannedFile | None, is_numbered: bool)
     if is_numbered:
         values["is_numbered"] = True
     return json.dumps({name: value for name, value in values.items() if value is not None}, ensure_ascii=False)
+
+
+def _named_after(video: PlannedFile) -> str:
+    """The path whose name counts. That of an extra may say the folder it is from, so that it is told from one of the same name."""
+    return (video.target or video.path) if video.file_class is FileClass.EXTRA else video.path
 
 
 def read_named_by(stored: str) -> NamedBy:

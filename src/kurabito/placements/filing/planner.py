@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
 
@@ -17,10 +17,11 @@ from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.placements.filing import destination as destinations
 from kurabito.placements.filing.answers import answers_of
-from kurabito.placements.filing.destination import Destination, find_destination
+from kurabito.placements.filing.destination import Destination, find_destination, top_folder_of
+from kurabito.placements.filing.library_plan import plan_into
 from kurabito.placements.filing.naming_facts import named_by
-from kurabito.placements.filing.show_facts import read_context, read_download
-from kurabito.placements.plans import ListedFile, PlannedFile, plan_files, refuse_programs
+from kurabito.placements.filing.show_facts import read_download
+from kurabito.placements.plans import ListedFile, PlannedFile, refuse_programs
 from kurabito.placements.plans.model import FileAction, FileClass, Work, WorkKind
 from kurabito.reasons import Reason
 from kurabito.titles import ReleaseKind
@@ -133,25 +134,19 @@ def decide(conn: Connection, inspected: Inspected) -> FilingDecision:
     if isinstance(destination, Reason):
         return FilingDecision(inspected=inspected, series_id=series.id, questions=(FilingQuestion(destination),))
     said = {path: one.said(series.id, series.title, series.season) for path, one in answers.of_files.items()}
-    plan = plan_files(listed, replace(read_context(conn, download, destination), said=said))
+    planned = plan_into(conn, download, destination, listed, said)
+    if isinstance(planned, Reason):
+        return FilingDecision(inspected=inspected, series_id=series.id, questions=(FilingQuestion(planned),))
+    plan = planned.plan
     return FilingDecision(
         inspected=inspected,
         series_id=series.id,
-        destination=destination,
-        filed=_spelled(conn, destination, [file for file in plan.of(FileAction.FILE) if file.target is not None]),
+        destination=planned.destination,
+        filed=planned.filed,
         questions=tuple(FilingQuestion(file.reason, file.path, file.candidates) for file in plan.of(FileAction.ASK)),
         left=plan.of(FileAction.LEAVE),
         numbered=frozenset(path for path, one in said.items() if one.is_numbered),
     )
-
-
-def _spelled(conn: Connection, destination: Destination, filed: list[PlannedFile]) -> tuple[PlannedFile, ...]:
-    """The same files, in the folder that the library has already under another spelling of its name."""
-    folder = _folder_of(filed) if destination.folder is None else None
-    known = None if folder is None else destinations.spelling_of(conn, destination.library.id, folder)
-    if known == folder:
-        return tuple(filed)
-    return tuple(replace(file, target=f"{known}/{(file.target or '').partition('/')[2]}") for file in filed)
 
 
 def store(conn: Connection, decision: FilingDecision, *, reserve: int) -> bool:
@@ -230,7 +225,7 @@ def _place(conn: Connection, decision: FilingDecision, destination: Destination,
         placement_id = conn.value(_SQL.place, values)
         if file.file_class is FileClass.VIDEO and file.work is not None and file.work.series_id == series_id:
             _note_episodes(conn, placement_id, series_id, episode_keys(file.work))
-    if folder := destination.folder or _folder_of(decision.filed):
+    if folder := destination.folder or top_folder_of(file.target for file in decision.filed):
         destinations.remember(conn, series_id, library.id, folder)
 
 
@@ -254,12 +249,6 @@ def _note_episodes(conn: Connection, placement_id: int, series_id: int, keys: Se
         values = {"series_id": series_id, "kind": kind, "number": number}
         conn.run(_SQL.add_episode, values)
         conn.run(_SQL.has_episode, {**values, "placement_id": placement_id})
-
-
-def _folder_of(filed: Sequence[PlannedFile]) -> str | None:
-    """The folder that a series was given now; None where its files lie in the library itself."""
-    folders = {file.target.partition("/")[0] for file in filed if file.target is not None and "/" in file.target}
-    return folders.pop() if len(folders) == 1 else None
 
 
 def _candidate(work: Work) -> dict[str, Any]:

@@ -56,7 +56,7 @@ class FileQuestion:
     @property
     def is_about_library(self) -> bool:
         """Whether a library has to be chosen."""
-        return self.path is None and self.reason.code is not FilingReason.NOT_PLANNED
+        return self.path is None and self.reason.code in (FilingReason.NO_LIBRARY, FilingReason.SEVERAL_LIBRARIES)
 
 
 class FileQuestions:

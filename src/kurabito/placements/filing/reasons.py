@@ -17,6 +17,8 @@ class FilingReason(StrEnum):
     """No library accepts its `kind`."""
     SEVERAL_LIBRARIES = "several_libraries"
     """Several accept its `kind`: `libraries`."""
+    FOLDER_OF_OTHER = "folder_of_other"
+    """Another show of the same name has the `folder`."""
     NOT_PLANNED = "not_planned"
     """A fault of ours, `problem`: nothing is filed, and no other download waits for it."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import PurePath, PurePosixPath
 from typing import Final
 
@@ -19,11 +18,12 @@ from kurabito.placements.filing import planner
 from kurabito.placements.filing.answers import AnswerChoice, FilingAnswer
 from kurabito.placements.filing.arrivals import is_own_folder
 from kurabito.placements.filing.destination import find_destination
+from kurabito.placements.filing.library_plan import plan_into
 from kurabito.placements.filing.planner import FilingDecision, Inspected, InspectedFile
-from kurabito.placements.filing.show_facts import DownloadFacts, read_context
+from kurabito.placements.filing.show_facts import DownloadFacts
 from kurabito.placements.imports.model import ImportedFile, ImportOrder, ImportPlace, ImportPlan
-from kurabito.placements.plans import ListedFile, PlannedFile, plan_files
-from kurabito.placements.plans.model import FileAction, FileClass, FileRuling, WorkKind
+from kurabito.placements.plans import ListedFile, PlannedFile
+from kurabito.placements.plans.model import FileClass, FileRuling, WorkKind
 from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.leased.inspections import InspectionKind
 from kurabito.protocol.leased.retries import FilingStatus
@@ -79,14 +79,20 @@ def decide(conn: Connection, inspection_id: int, order: ImportOrder) -> tuple[Im
             FilingDecision(inspected=inspected),
         )
     title = PurePosixPath(order.path).name
-    context = replace(
-        read_context(conn, DownloadFacts(series, title, ()), destination), said=_said(inspected.files, order, series)
-    )
-    plan = plan_files([ListedFile(file.path, file.size) for file in inspected.files], context)
-    files = tuple(_imported(file, series) for file in plan.files)
+    listed = [ListedFile(file.path, file.size) for file in inspected.files]
+    said = _said(inspected.files, order, series)
+    planned = plan_into(conn, DownloadFacts(series, title, ()), destination, listed, said)
+    if isinstance(planned, Reason):
+        return (
+            ImportPlan(place=ImportPlace.DOWNLOADS, folder=folder, problem=planned),
+            FilingDecision(inspected=inspected),
+        )
+    files = tuple(_imported(file, series) for file in planned.plan.files)
     shown = ImportPlan(place=ImportPlace.DOWNLOADS, folder=folder, library_id=destination.library.id, files=files)
-    filed = tuple(file for file in plan.of(FileAction.FILE) if file.target is not None)
-    return shown, FilingDecision(inspected=inspected, series_id=series.id, destination=destination, filed=filed)
+    decision = FilingDecision(
+        inspected=inspected, series_id=series.id, destination=planned.destination, filed=planned.filed
+    )
+    return shown, decision
 
 
 def _said(files: Sequence[InspectedFile], order: ImportOrder, series: Series) -> dict[str, FileRuling]:

@@ -6,6 +6,7 @@ presets.py     the naming of a library: templates and choices, and the ready-mad
 examples.py    what a naming is tried on
 reasons.py     what is wrong with a template
 safe_names.py  names that ext4, NTFS, SMB and APFS take
+spelling.py    how a library spells the names that it has already
 numbering.py   which season and number an episode gets: TMDB's, the entry's own, or one count for all
 sidecars.py    language tags of subtitles and audio
 renames.py     what another naming would rename

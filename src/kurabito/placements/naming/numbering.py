@@ -6,6 +6,7 @@ and a show of many entries one long season. What is not known is never made up: 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -14,6 +15,8 @@ from typing import Final, NamedTuple
 
 SPECIALS: Final = 0
 """The season of what has no number of its own among the episodes."""
+# A name that counts it among the specials itself: `Koji S00E03`.
+_NUMBERED_SPECIAL: Final = re.compile(r"S00E(\d+)", re.ASCII)
 
 
 class NumberingScheme(StrEnum):
@@ -87,9 +90,15 @@ def number_episodes(episodes: Sequence[int], scheme: NumberingScheme, entry: Ent
 
 
 def special_number(label: str, entry: EntryNumbers) -> int | None:
-    """The number of a special or a decimal, where the record says how it is counted."""
+    """The number of a special or a decimal: as the record counts it, else as its own name does.
+
+    >>> special_number("S00E03", EntryNumbers()), special_number("OVA 3", EntryNumbers())
+    (3, None)
+    """
     wanted = label.casefold()
-    return next((known.number for known in entry.specials if known.label.casefold() == wanted), None)
+    known = next((one.number for one in entry.specials if one.label.casefold() == wanted), None)
+    said = _NUMBERED_SPECIAL.fullmatch(label) if known is None else None
+    return int(said[1]) if said else known
 
 
 def _by_spans(episodes: Sequence[int], spans: Sequence[NumberSpan], absolute: tuple[int, ...]) -> Numbered | None:

@@ -12,6 +12,7 @@ from kurabito.placements.errors import ValueUnknown
 from kurabito.placements.naming.presets import NamingSettings
 from kurabito.placements.naming.safe_names import twin_key
 from kurabito.placements.naming.sidecars import TrackTag
+from kurabito.placements.naming.spelling import Spelling
 from kurabito.placements.naming.targets import (
     beside,
     episode_stem,
@@ -61,14 +62,18 @@ class RenamePlan:
     """Files that keep their names because two of them would get the same."""
 
 
-def plan_renames(files: Iterable[FiledFile], naming: NamingSettings) -> RenamePlan:
-    """What each of these files would be called. Nothing is renamed onto the name of another."""
+def plan_renames(files: Iterable[FiledFile], naming: NamingSettings, others: Iterable[str] = ()) -> RenamePlan:
+    """What each of these files would be called. Nothing is renamed onto the name of another.
+
+    `others` are the paths of files that stay: their folders are used as they are spelled.
+    """
+    spelling = Spelling({path.rpartition("/")[0] for path in others})
     namer = _Namer(naming)
     found: list[Rename] = []
     unknown: list[tuple[str, str]] = []
     for file in files:
         try:
-            found.append(Rename(file.path, namer.name(file)))
+            found.append(Rename(file.path, spelling.of_folder(namer.name(file))))
         except ValueUnknown as missing:
             unknown.append((file.path, missing.token))
     keys = [twin_key(rename.target) for rename in found]

@@ -39,7 +39,7 @@ _SURE_EXTRA: Final = re.compile(
     re.I,
 )
 _STRONG: Final = (
-    r"(?:PV|CM|Menu|Trailer|Preview)s?[ _.]Collection|PVs?|CMs?|(?:BD |DVD |Disc )?Menus?|Trailers?|Teasers?|(?:Web ?|Next |Episode )?Previews?|Promos?|TV ?Spots?"
+    r"(?:(?:PV|CM|Menu|Trailer|Preview)s?(?: ?[&+/] ?)?)+[ _.]Collection|Making[ _.]Of|PVs?|CMs?|(?:BD |DVD |Disc )?Menus?|Trailers?|Teasers?|(?:Web ?|Next |Episode )?Previews?|Promos?|TV ?Spots?"
     r"|(?:Cast|Staff|Director|Creator|Voice Actor|Seiyuu)s? (?:Interview|Talk|Message|Comment)s?"
     r"|(?:(?:Japanese|US|UK|English|Official|Character|Theatrical|Special|Key|Promo|TV) )?(?:PV|CM|Promo|Trailer|Teaser|Commercial|TV ?Spot)s?(?: (?:\d{2} ?s(?:ec)?|Collection|Compilation))?"
     r"|Music Video|予告[集編]?|预告[集片]?|預告[集片]?|メニュー(?:画面)?集?|映像特典|特典映像|宣番"

@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
+from kurabito.placements.plans.paths import is_digest
 from kurabito.titles import ReleaseKind, parse_title
 
 
@@ -104,6 +105,8 @@ def folder_kind(name: str) -> FolderKind:
     for kind, pattern in _PATTERNS.items():
         if pattern.fullmatch(plain):
             return kind
+    if is_digest(plain):
+        return FolderKind.NEUTRAL
     if _ENDS_IN_EXTRAS.search(plain) or _is_of_extras(plain):
         return FolderKind.EXTRAS
     parts = [part for part in _PARTS.split(plain) if part]

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import count
-from typing import Final
 
 from kurabito.placements.errors import ValueUnknown
 from kurabito.placements.naming.numbering import EntryNumbers, NumberingScheme, number_episodes, special_number
@@ -29,8 +28,6 @@ from kurabito.placements.plans.paths import SplitPath
 from kurabito.placements.plans.reasons import PlanReason
 from kurabito.reasons import Reason
 
-_NUMBERED_SPECIAL: Final = "S00E"
-
 
 class TargetNames:
     """Names the files of one plan."""
@@ -47,6 +44,7 @@ class TargetNames:
         """The same files with their targets. Videos first: what goes along is named after them."""
         found = [self._named(file) if file.video is None else file for file in files]
         found = _told_apart(found)
+        self._stems = {file.path: file.target.rpartition(".")[0] for file in found if file.target is not None}
         return _without_twins([self._beside(file) if file.video is not None else file for file in found])
 
     def _named(self, file: PlannedFile) -> PlannedFile:
@@ -58,7 +56,6 @@ class TargetNames:
             return _asked(file, because(PlanReason.NO_VALUE, token=missing.token))
         if isinstance(stem, Reason):
             return _asked(file, stem)
-        self._stems[file.path] = stem
         return replace(file, target=with_extension(stem, SplitPath.of(file.path).extension))
 
     def _stem(self, file: PlannedFile, work: Work) -> str | Reason[PlanReason]:
@@ -128,9 +125,7 @@ def _numbered(facts: NameFacts, work: Work, show: ShowContext | None, naming: Na
         show.numbers if show else EntryNumbers(season=work.season or 1, before=0 if work.season in (None, 1) else None)
     )
     if work.kind is WorkKind.SPECIAL:
-        label = work.label or ""
-        explicit = int(label.removeprefix(_NUMBERED_SPECIAL)) if label.startswith(_NUMBERED_SPECIAL) else None
-        number = special_number(label, entry) or explicit
+        number = special_number(work.label or "", entry)
         return facts._replace(season=0, episode=() if number is None else (number,))
     # Without a record the names are all there is, and they count as their season does.
     scheme = NumberingScheme.ENTRY if show is None and naming.numbering is NumberingScheme.TMDB else naming.numbering

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from kurabito.placements.plans.paths import SplitPath
+from kurabito.placements.plans.paths import SplitPath, is_digest
 from kurabito.titles import ReleaseKind, ReleaseTitle, parse_title
 
 SPECIAL_WORD: Final = re.compile(
@@ -62,7 +62,8 @@ _MOST_SPECIALS: Final = 100
 
 def read_own_name(path: SplitPath) -> ReleaseTitle:
     """What the name says. Nothing, where it is scrambled or no person gave it."""
-    if _SCRAMBLED.fullmatch(path.stem) or _NAMELESS.fullmatch(path.stem) or is_numbered_by_machine(path):
+    is_scrambled = _SCRAMBLED.fullmatch(path.stem) or is_digest(path.stem)
+    if is_scrambled or _NAMELESS.fullmatch(path.stem) or is_numbered_by_machine(path):
         return ReleaseTitle()
     name = _VIDEO_ID.sub("", _SITE.sub("", path.name[end_of_time(path.stem) :]))
     told = parse_title(_as_titled(_CAMPAIGN.sub(r"S\1E", name)))

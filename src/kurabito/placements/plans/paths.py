@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Final
 
 _CLUTTER: Final = re.compile(r"^\.|^__MACOSX$|^_+padding_file|^@eaDir$|^\.pad$|^#recycle$", re.I)
+_DIGEST: Final = re.compile(r"(?=.*\d)(?=.*[A-Fa-f])(?:[0-9a-f]{10,}|[0-9A-F]{10,})")
 _LONGEST: Final = 500
 _DEEPEST: Final = 32
 _ENDING: Final = re.compile(r"\.([A-Za-z0-9!]{1,10})$")
@@ -41,3 +42,12 @@ class SplitPath:
     def is_clutter(self) -> bool:
         """What systems and torrents leave lying about."""
         return any(_CLUTTER.search(part) for part in (*self.folders, self.name))
+
+
+def is_digest(name: str) -> bool:
+    """Whether a name is nothing but the beginning of a digest, which no person gave.
+
+    >>> is_digest("3f2a9c01d47e"), is_digest("facade"), is_digest("20240704")
+    (True, False, False)
+    """
+    return _DIGEST.fullmatch(name) is not None

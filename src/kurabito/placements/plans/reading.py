@@ -23,6 +23,8 @@ _PAIR: Final = re.compile(r"(?<![A-Za-z0-9])S\d{1,3}[ ._-]{0,3}E(?:P)?\d|(?<![\d
 # `[11.5(OVA)]`: where it stands among the episodes says more than the word.
 _BETWEEN: Final = re.compile(r"[\[ ](\d{1,3}\.5)\s?[(\uff08]?(?:OVA|OAD|SP)", re.I)
 _HALF: Final = re.compile(r"[上中下前后後](?=[\]\s_)】.-]|[篇編编巻卷]|$)")
+_NUMERALS: Final = "I II III IV V VI VII VIII IX X".split()
+_ROMAN: Final = re.compile(rf"[ _.]?({'|'.join(_NUMERALS)})(?=[ _.\])(\[-]|$)")
 _FILM_HALF: Final = re.compile(r"[上中下前后後][篇編编巻卷]")
 # `Koji - Special - New Year`, `Koji - Picture Drama 1`: no number is needed behind such a word.
 _TITLED_SPECIAL: Final = re.compile(
@@ -37,13 +39,16 @@ _WRITTEN_DAY: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9
 _SPECIAL_ENDING: Final = re.compile(r"[ _.-]+(?:OVA|OAD|OAV|SPs?|Specials?)s?$", re.I)
 # The word for an episode, in languages whose word the reader of titles leaves in the title.
 _EPISODE_ENDING: Final = re.compile(
-    r"[ _.-]+(?:Aflevering|Avsnitt|Afsnit|Jakso|Odcinek|Epizód|Díl|Серия|Эпизод|Lecture|Lesson|Vorlesung|Lektion|Урок)$",
+    r"[ _.-]+(?:Aflevering|Avsnitt|Afsnit|Jakso|Odcinek|Epizód|Díl|Серия|Эпизод|Lecture|Lesson|Vorlesung|Lektion|Урок)$"
+    # Words that titles have too: `Koji - Session 01`, and not `The Final Act - 01`.
+    r"|\s-\s(?:Session|Mission|Stage|Act|Phase|Case|File|Scene|Turn|Track)$",
     re.I,
 )
 _WORDS_FOR: Final = {"sps": "SP", "sp": "SP", "specials": "Special", "special": "Special", "oav": "OVA"}
 _FILM_NUMBER: Final = re.compile(
     r"(?:The[ ._])?Movies?[ ._#-]{0,3}(\d{1,2})(?!\d)|(?:劇場版|剧场版)[ ]?(\d{1,2})(?!\d)|M(\d{2})(?=\])", re.I
 )
+_SHELF_OF_FILMS: Final = re.compile(r"(?<![A-Za-z])(?:movies|films)(?![A-Za-z])|电影|電影|映画|剧场版|劇場版", re.I)
 _PART: Final = re.compile(r"[ ._\-\[(](?:cd|disc|disk|part|pt)[ ._-]?([1-9])(?:[\])]|$|(?=[ ._-]))", re.I)
 _DASHED_NUMBER: Final = re.compile(r"\s-\s\d{2,4}(?:v\d)?(?:\s|$)")
 _SHORT_NAME: Final = re.compile(r"[a-z0-9._-]+")
@@ -105,13 +110,16 @@ def read_video(path: SplitPath) -> VideoReading:
     stem = path.stem[recorded:]
     above = [read_folder(folder) for folder in reversed(path.folders)]
     release = next((folder for folder in above if folder.kind is not FolderKind.NEUTRAL), None)
-    if release and release.group and release.source and _SHORT_NAME.fullmatch(stem):
+    if release and (release.group or release.year) and release.source and _SHORT_NAME.fullmatch(stem):
         # `grp-show.s01e02` in the folder of its release, which has the name in full.
         told = replace(told, title=release.title, year=release.year, group=release.group)
     episodes = _as_folder_counts(told.episodes or _number_alone(stem), above)
     season, source, folder = _season(told, stem, above)
     title, own = _title(told, stem, above, episodes)
     kind, label = _kind(told, stem, above, season, episodes)
+    if not own and told.title and told.year and (kind is WorkKind.FILM or _is_on_shelf_of_films(path, kind)):
+        # `Koji Movies/01 Koji - The First Rice (1980)`: the number only says in which order they came.
+        kind, title, own = WorkKind.FILM, told.title, True
     special_of = season if kind is WorkKind.SPECIAL else None
     if kind is WorkKind.SPECIAL:
         season = 0
@@ -144,6 +152,10 @@ def read_video(path: SplitPath) -> VideoReading:
         undivided=_undivided(told),
         only_folder=kind is None and any(folder.kind is FolderKind.SPECIALS for folder in above),
     )
+
+
+def _is_on_shelf_of_films(path: SplitPath, kind: WorkKind | None) -> bool:
+    return kind is WorkKind.EPISODE and bool(path.folders) and _SHELF_OF_FILMS.search(path.folders[-1]) is not None
 
 
 def _as_folder_counts(episodes: tuple[Episode, ...], above: list[FolderFacts]) -> tuple[Episode, ...]:
@@ -256,6 +268,8 @@ def _special_label(stem: str, episodes: tuple[Episode, ...], folder: str = "SP")
     else:
         word = _WORDS_FOR.get(found[1].lower(), found[1])
     number = found[2] if found and found[2] else f"{episodes[0]:g}" if episodes else ""
+    if not number and found and (roman := _ROMAN.match(stem, found.end())):
+        number = str(_NUMERALS.index(roman[1]) + 1)
     if not number and found and (half := _HALF.match(stem, found.end())):
         return f"{word} {half[0]}"
     return f"{word} {float(number):g}" if number else word

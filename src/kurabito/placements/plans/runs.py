@@ -33,7 +33,7 @@ _DIGITS: Final = re.compile(r"\d+")
 _COUNTED: Final = re.compile(r"[ ._-]+(?:Part|Pt|Chapter|Episode|Ep|E|No|Vol)[ ._#-]*$", re.I)
 _PAIRED: Final = re.compile(r"(.*[^\W\d_].*?)[ ._]([1-9])-(\d{2})(?!\d)")
 _WORDED_PART: Final = re.compile(
-    r"(.*[^\W_])[ ._-]+(?:Part|Pt|Chapter|Episode)[ ._]+([IVX]{1,5}|\d{1,2}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten)(?=[ ._-]|$)",
+    r"(.*[^\W_])[ ._-]+(?:Part|Pt|Chapter|Episode)(?:[ ._]+|(?=\d\d(?!\d)))([IVX]{1,5}|\d{1,2}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten)(?=[ ._-]|$)",
     re.I,
 )
 _NUMERALS: Final = "I II III IV V VI VII VIII IX X".split()

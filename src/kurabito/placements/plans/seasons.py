@@ -15,6 +15,8 @@ from kurabito.titles import Episode, fold_title
 
 LONGEST_SEASON: Final = 40
 """No season has more episodes, where hundreds count the seasons."""
+_LONGEST_SHOWN: Final = 25
+"""What a later season begins beyond, without an episode before it, probably counts through all of them."""
 _SHORTEST_SEASON: Final = 10
 """A number below it, in a season after the first, cannot count through all of them."""
 
@@ -40,6 +42,7 @@ class _Choice:
 
 def place_in_series(readings: Sequence[VideoReading], context: PlanContext) -> list[WorkReading]:
     """Find the episodes of known series. Files of one list are written in one style, so that the sure ones tell the others."""
+    first = min((number for reading in readings for number in reading.episodes), default=0)
     # Where all names say one season, it is the series' own, whatever number the series has.
     strict = len({reading.season for reading in readings}) > 1
     told = _with_offsets(context, readings)
@@ -48,7 +51,26 @@ def place_in_series(readings: Sequence[VideoReading], context: PlanContext) -> l
     style = sure[0] if sure and len(set(sure)) == 1 and any(len(found) > 1 for found in choices) else None
     if style is None and any(1 in reading.episodes for reading in readings):
         style = False
-    return [_settled(reading, found, style, context) for reading, found in zip(readings, choices, strict=True)]
+    return [
+        _far(reading, placed)
+        if first > _LONGEST_SHOWN and len(found) == 1 and _is_uncounted(reading, found[0])
+        else placed
+        for reading, found in zip(readings, choices, strict=True)
+        for placed in [_settled(reading, found, style, context)]
+    ]
+
+
+def _is_uncounted(reading: VideoReading, choice: _Choice) -> bool:
+    """Whether nothing is known of how a later season counts, neither how long it is nor what came before it."""
+    show = choice.show
+    is_known = show.episodes or show.episode_offset or show.numbers.before or choice.counted_on
+    return show.season > 1 and not is_known and reading.season_from is not SeasonFrom.PAIR
+
+
+def _far(reading: VideoReading, placed: WorkReading) -> WorkReading:
+    """The question about a number beyond what seasons have."""
+    works = tuple(work for work in (placed.work, episode_work(reading, 1)) if work is not None)
+    return WorkReading(None, because(PlanReason.MAYBE_ABSOLUTE, number=reading.episodes[0]), works)
 
 
 def _with_offsets(context: PlanContext, readings: Sequence[VideoReading]) -> PlanContext:
@@ -157,7 +179,7 @@ def _placed_by_name(reading: VideoReading, counts: dict[tuple[str, int], set[Epi
         counted = tuple(number - int(first) + 1 for number in reading.episodes)
         moved = episode_work(reading, season, counted)
         return WorkReading(moved, reason_for(reading, moved, counted_on=True))
-    if first > _SHORTEST_SEASON and reading.season_from is SeasonFrom.FOLDER:
+    if first > (_SHORTEST_SEASON if reading.season_from is SeasonFrom.FOLDER else _LONGEST_SHOWN):
         through = episode_work(reading, 1)
         return WorkReading(None, because(PlanReason.MAYBE_ABSOLUTE, number=reading.episodes[0]), (work, through))
     return WorkReading(work, reason_for(reading, work))

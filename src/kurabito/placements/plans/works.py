@@ -116,10 +116,14 @@ class _Unnumbered:
         loose = [reading for reading in readings if reading.kind is None]
         self._begun = Counter(_beginning(reading) for reading in loose)
         self._loose = Counter(reading.path.folders for reading in loose if reading.own_year is None)
+        names = {fold_title(name) for show in context.shows if show.is_film for name in show.names}
+        self._of_context = {title for title in self._titles if title and title in names}
         self._largest = max((reading.path.size for reading in readings), default=0)
 
     def resolve(self, reading: VideoReading) -> VideoReading | WorkReading:
         """The reading with a kind, or a question."""
+        if self._of_context and self._count > 1 and reading.kind in (None, WorkKind.FILM):
+            return self._named_film(reading)
         if reading.kind is not None:
             return self._film_of_context(reading)
         if found := self._by_folder(reading):
@@ -132,6 +136,13 @@ class _Unnumbered:
             return film
         work = Work(kind=WorkKind.FILM, title=reading.title, year=reading.year)
         return WorkReading(None, because(PlanReason.NO_NUMBER), (work,))
+
+    def _named_film(self, reading: VideoReading) -> VideoReading | WorkReading:
+        """Of several films the one that has the name of the film that is wanted."""
+        if _folded(reading) in self._of_context:
+            return replace(reading, kind=WorkKind.FILM, episodes=())
+        work = Work(kind=WorkKind.FILM, title=reading.title, year=reading.year, part=reading.part)
+        return WorkReading(None, because(PlanReason.OTHER_SHOW, title=reading.title), (work,))
 
     def _film_of_context(self, reading: VideoReading) -> VideoReading:
         """The only video of a film's download is that film, whatever number its name has."""

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from kurabito.catalog import series as catalog_series
 from kurabito.catalog.errors import SeriesNotFound
 from kurabito.db import Connection, Queries
+from kurabito.placements.errors import ValueUnknown
 from kurabito.placements.filing.destination import above_season, season_folders
 from kurabito.placements.filing.naming_facts import NamedBy, read_named_by
 from kurabito.placements.filing.show_facts import NamedShow, read_show
+from kurabito.placements.filing.show_folders import ShowSeason, season_of, told_apart
 from kurabito.placements.naming.numbering import EntryNumbers, NumberingScheme, number_episodes, special_number
 from kurabito.placements.naming.presets import NamingSettings
 from kurabito.placements.naming.renames import FiledFile
+from kurabito.placements.naming.targets import EXTRAS_FOLDER, series_folder
 from kurabito.placements.naming.tokens import NameFacts, joined_titles
 from kurabito.placements.plans.model import FileClass, WorkKind
 
@@ -49,27 +53,39 @@ def filed_files(
     """The same files with what a naming needs: titles and numbers as they are known now; with all `paths` of the library, also its folders."""
     others = sorted(path for path in paths if path not in files)
     shows = _Shows(conn, library_id, others, with_titles=naming.uses("episode_title"))
-    for file in files.values():
-        by = read_named_by(file.named_by)
-        show = shows.of(by.work.series_id)
-        facts = _facts(by, show, naming)
-        yield FiledFile(
-            file.path,
-            facts,
-            is_film=by.work.kind is WorkKind.FILM,
-            tag=by.tag,
-            folder=None if show is None else show.folder,
-            season_folder=None if show is None or facts.season is None else show.season_folders.get(facts.season),
-            part=by.work.part,
-            is_extra=by.file_class is FileClass.EXTRA,
-        )
+    named = {file.path: read_named_by(file.named_by) for file in files.values()}
+    shows.tell_apart(naming, {by.work.series_id for by in named.values() if by.work.kind is not WorkKind.FILM})
+    for path, by in named.items():
+        yield filed_file(path, by, naming, shows.of(by.work.series_id))
+
+
+def filed_file(path: str, by: NamedBy, naming: NamingSettings, show: OpenShow | None = None) -> FiledFile:
+    """A file as a naming sees it: by what it was named, and by what is known of its series now."""
+    facts = _facts(by, show, naming)
+    return FiledFile(
+        path,
+        facts,
+        is_film=by.work.kind is WorkKind.FILM,
+        tag=by.tag,
+        folder=None if show is None else show.folder,
+        season_folder=None if show is None or facts.season is None else show.season_folders.get(facts.season),
+        part=by.work.part,
+        is_extra=by.file_class is FileClass.EXTRA or _lies_among_extras(path),
+    )
+
+
+def _lies_among_extras(path: str) -> bool:
+    """Whether it has the name of an extra: also a subtitle of one, which is no subtitle of an episode or a film."""
+    return path.rpartition("/")[0].rpartition("/")[2] == EXTRAS_FOLDER
 
 
 @dataclass(frozen=True, slots=True)
-class _Show:
+class OpenShow:
+    """A series whose files are in a library."""
+
     named: NamedShow
     folder: str | None
-    """The folder that the user has it in; it keeps its name."""
+    """The folder that the user has it in, which keeps its name; or the one that tells it from another show of its name."""
     season_folders: Mapping[int, str]
     """Folders of seasons in which the user has files; they keep their names, too."""
 
@@ -82,31 +98,47 @@ class _Shows:
         self._others = others
         self._with_titles = with_titles
         self._folders: dict[int, str] = dict(conn.all(_SQL.own_folders, {"library_id": library_id}))
-        self._known: dict[int, _Show | None] = {}
+        self._places: dict[int, str] = dict(conn.all(_SQL.places, {"library_id": library_id}))
+        self._seasons: dict[int, ShowSeason] = {}
+        self._known: dict[int, OpenShow | None] = {}
 
-    def of(self, series_id: int | None) -> _Show | None:
+    def of(self, series_id: int | None) -> OpenShow | None:
         if series_id is None:
             return None
         if series_id not in self._known:
             self._known[series_id] = self._read(series_id)
         return self._known[series_id]
 
-    def _read(self, series_id: int) -> _Show | None:
+    def tell_apart(self, naming: NamingSettings, series_ids: Iterable[int | None]) -> None:
+        """Give shows of one name folders of their own."""
+        told = []
+        for series_id in series_ids:
+            show = self.of(series_id)
+            if series_id is not None and show is not None and show.folder is None:
+                # A folder that needs what is not known is refused where its files are named.
+                with suppress(ValueUnknown):
+                    told.append((series_folder(naming, show.named.facts), self._seasons[series_id]))
+        for series_id, folder in told_apart(told).items():
+            if (show := self._known[series_id]) is not None:
+                self._known[series_id] = replace(show, folder=folder)
+
+    def _read(self, series_id: int) -> OpenShow | None:
         try:
             series = catalog_series.find(self._conn, series_id)
         except SeriesNotFound:
             return None
         named = read_show(self._conn, series, with_titles=self._with_titles)
+        self._seasons[series_id] = season_of(series, named, self._places.get(series_id))
         folder = self._folders.get(series_id)
         if folder is None:
-            return _Show(named, None, {})
+            return OpenShow(named, None, {})
         folder = above_season(folder) or folder
         # The character after the slash ends what lies below the folder.
         inside = slice(bisect_left(self._others, f"{folder}/"), bisect_left(self._others, f"{folder}0"))
-        return _Show(named, folder, season_folders(self._others[inside], folder))
+        return OpenShow(named, folder, season_folders(self._others[inside], folder))
 
 
-def _facts(by: NamedBy, show: _Show | None, naming: NamingSettings) -> NameFacts:
+def _facts(by: NamedBy, show: OpenShow | None, naming: NamingSettings) -> NameFacts:
     work, release = by.work, by.release
     known = NameFacts(title=work.title, year=work.year) if show is None else show.named.facts
     season, episodes, absolute = _numbers(by, show, naming)
@@ -125,7 +157,7 @@ def _facts(by: NamedBy, show: _Show | None, naming: NamingSettings) -> NameFacts
 
 
 def _numbers(
-    by: NamedBy, show: _Show | None, naming: NamingSettings
+    by: NamedBy, show: OpenShow | None, naming: NamingSettings
 ) -> tuple[int | None, tuple[int, ...], tuple[int, ...]]:
     """Season, number and absolute number as the library counts; nothing where that is not known."""
     work = by.work

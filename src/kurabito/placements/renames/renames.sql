@@ -17,6 +17,9 @@ JOIN series ON series.id = match.series_id OR series.metadata_id = match.metadat
 WHERE match.library_id = :library_id AND match.is_ignored = 0
 GROUP BY series.id HAVING count(*) = 1;
 
+-- name: places
+SELECT series_id, folder FROM series_places WHERE library_id = :library_id;
+
 -- name: begin
 INSERT INTO renamings (library_id, undoes_id, created_at) VALUES (:library_id, CAST(:undoes_id AS bigint), :now) RETURNING id;
 

@@ -109,7 +109,7 @@ def plan(
     chosen = naming or naming_of(conn, library_id)
     files, paths = named_files(conn, library_id), known_paths(conn, library_id)
     filed = list(filed_files(conn, library_id, chosen, files, paths))
-    named = plan_renames(filed, chosen)
+    named = plan_renames(filed, chosen, (path for path in paths if path not in files))
     tracks = {file.path for file in filed if file.tag is not None}
     staying = [path for path, _ in named.unknown] + [*named.twins]
     ordered, taken, beside = in_order_with_tracks(named.renames, paths, tracks, staying)
