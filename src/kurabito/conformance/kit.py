@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from kurabito.conformance import trees
 from kurabito.conformance.checks import CHECKS, RuleCheck, unchecked_rules
 from kurabito.conformance.databases import NewDatabase, postgres_databases, sqlite_databases
 from kurabito.conformance.errors import NotApplicable, ScenarioStuck
@@ -67,9 +68,14 @@ def examine(examination: Examination, tell: Tell = lambda _: None) -> list[RuleO
         folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="kurabito-conformance-")))
         databases: dict[str, NewDatabase] = {"SQLite": held.enter_context(sqlite_databases(folder))}
         if examination.postgres is not None:
+        holes = Path(
+            held.enter_context(tempfile.TemporaryDirectory(prefix="kurabito-conformance-", dir=trees.place_for_holes()))
+        )
             databases["PostgreSQL"] = held.enter_context(postgres_databases(examination.postgres))
         for kind, new_database in databases.items():
-            _Examiner(examination, outcomes, kind, new_database, folder / f"stages-{kind}", tell).examine()
+            _Examiner(
+                examination, outcomes, kind, new_database, folder / f"stages-{kind}", holes / kind, tell
+            ).examine()
     for rule in unchecked_rules():
         if rule in outcomes:
             outcomes[rule].gaps.append(_NO_CHECK)
@@ -88,6 +94,7 @@ class _Examiner:
         folder: Path,
         tell: Tell,
     ) -> None:
+        holes: Path,
         self._examination = examination
         self._outcomes = outcomes
         self._kind = kind
@@ -95,6 +102,7 @@ class _Examiner:
         self._folder = folder
         self._tell = tell
         self._capabilities = examination.capabilities or frozenset()
+        self._holes = holes
 
     def examine(self) -> None:
         for name in SCENARIOS:
@@ -135,6 +143,7 @@ class _Examiner:
             checks, is_whole = self._checks_of(name), True
             try:
                 SCENARIOS[name](stage)
+                holes=self._holes / name.replace(" ", "-"),
             except ScenarioStuck as stuck:
                 is_whole = False
                 self._note_stuck(stuck, name)

@@ -48,9 +48,11 @@ class ScenarioStage:
         patience: float = 60.0,
         seed: int = 0,
         rounds: int = 1,
+        holes: Path | None = None,
     ) -> None:
         self.database = database
         self.folder = folder
+        self._holes = holes or folder
         self.state = folder / "state"
         self.state.mkdir(parents=True)
         self.capabilities = capabilities
@@ -127,11 +129,11 @@ class ScenarioStage:
         """The time of the database."""
         return self.read(lambda conn: conn.now())
 
-    def library(self, number: int, *, folder: Path | None = None, **values: Any) -> Path:
-        """Make a library and its folder."""
-        place = folder or self.folder / f"library-{number}"
+    def library(self, number: int, *, folder: Path | None = None, has_holes: bool = False, **values: Any) -> Path:
+        """Make a library and its folder; one that has large holes lies where they take no room."""
+        place = folder or (self._holes if has_holes else self.folder) / f"library-{number}"
         if folder is None:
-            place.mkdir()
+            place.mkdir(parents=True)
         earlier = self.now() - _EARLIER
         self.insert(
             "library_roots",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import mmap
 import os
+import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -18,7 +21,10 @@ IGNORED: Final = (
 OLD_NS: Final = 1_600_000_000_123_456_789
 """The mtime of what is planted: long before any row."""
 HUGE: Final = 256 << 30
-"""A file that cannot be read to its end while a scenario lasts. It is one hole and takes no room."""
+"""A file that cannot be read to its end while a scenario lasts. It is one hole, and takes no room where `holes_stay` says so."""
+
+_TRIED: Final = 1 << 20
+"""Bytes of a hole that are read to see what becomes of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +128,25 @@ def write(folder: Path, name: bytes, content: bytes, mtime_ns: int = OLD_NS) -> 
     with open(path, "wb") as file:  # noqa: PTH123
         file.write(content)
     os.utime(path, ns=(mtime_ns, mtime_ns))
+
+
+def holes_stay(folder: Path) -> bool:
+    """Whether what is read of a hole takes no room: in memory (tmpfs) it does, when a program maps the file."""
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.truncate(_TRIED)
+        with mmap.mmap(file.fileno(), _TRIED, prot=mmap.PROT_READ) as window:
+            bytes(window)
+        return os.fstat(file.fileno()).st_blocks == 0
+
+
+def place_for_holes() -> Path:
+    """The folder for temporary files, or another one on a disk where that is in memory."""
+    usual = Path(tempfile.gettempdir())
+    for place in (usual, Path("/var/tmp"), Path.cwd()):  # noqa: S108 - it makes a folder of its own there
+        with suppress(OSError):
+            if holes_stay(place):
+                return place
+    return usual
 
 
 def write_hole(folder: Path, name: str, size: int = HUGE) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -12,7 +13,7 @@ from tests.conformance.planes.faults import FAULTS
 from typer.testing import CliRunner
 
 from kurabito.cli.commands import app
-from kurabito.conformance import report
+from kurabito.conformance import report, trees
 from kurabito.conformance.checks import CHECKS, unchecked_rules
 from kurabito.conformance.kit import Examination, examine
 from kurabito.conformance.outcomes import RuleOutcome, RuleVerdict
@@ -169,6 +170,17 @@ def test_a_plane_that_stands_still_fails_whatever_it_is_asked_about() -> None:
 
 
 def test_what_cannot_be_examined_is_refused() -> None:
+def test_large_holes_lie_where_reading_them_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plane that maps files filled all of a machine's memory, where temporary files are in memory."""
+    memory = Path("/dev/shm")
+    if not memory.is_dir() or trees.holes_stay(memory):
+        pytest.skip("no folder of this machine is in memory")
+    monkeypatch.setattr(tempfile, "tempdir", str(memory))
+    place = trees.place_for_holes()
+    assert place == memory or trees.holes_stay(place)
+    assert place != memory or not trees.holes_stay(Path("/var/tmp"))
+
+
     with pytest.raises(InvalidInput, match="no rule NONE-1"):
         examine(Examination(OWN, only=("NONE-1",)))
     with pytest.raises(InvalidInput, match="name the program"):

@@ -96,7 +96,7 @@ def _change_meanwhile(stage: ScenarioStage, plane: Subject, algorithm: str) -> N
     """Change what is known of a file while it is read. Had the plane not begun, it would do as it is told now."""
     other = next(one.value for one in HashAlgorithm if one != algorithm)
     for library in (RELABELLED, REWRITTEN):
-        folder = stage.library(library, algorithm=algorithm, hash_policy="all")
+        folder = stage.library(library, has_holes=True, algorithm=algorithm, hash_policy="all")
         trees.write_hole(folder, WHILE, _SLOW_FILE)
         seen = (folder / WHILE).stat()
         known = {"size_bytes": seen.st_size, "mtime_ns": seen.st_mtime_ns, "inode": seen.st_ino, "device": seen.st_dev}

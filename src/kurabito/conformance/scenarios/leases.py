@@ -139,7 +139,7 @@ def _make_library(stage: ScenarioStage) -> None:
     if not algorithms:
         raise NotApplicable("the plane lists no hash, which takes long enough")
     for number in (1, 2):
-        folder = stage.library(number, algorithm=algorithms[0], hash_policy="all")
+        folder = stage.library(number, has_holes=number == 1, algorithm=algorithms[0], hash_policy="all")
         for place in range(SMALL_FILES if number == 1 else 2):
             trees.write(folder, f"{place}".encode(), b"%d" % place)
         if number == 1:
