@@ -141,7 +141,7 @@ def conformance() -> str:
 
     rows = []
     for rule in all_rules():
-        checks = [one.look.__name__.replace("_", " ") for one in CHECKS if one.rule == rule]
+        checks = [one.name for one in CHECKS if one.rule == rule]
         faults = [name for name, fault in FAULTS.items() if fault.rule == rule]
         if checks:
             rows.append((rule, "; ".join(dict.fromkeys(checks)), "; ".join(faults)))

@@ -48,6 +48,8 @@ class Examination:
     """What the plane can do, where that is known: it is not asked for it then."""
     stops_early: bool = False
     """Whether one failure of each rule that is asked about is enough."""
+    scenarios: frozenset[str] = frozenset()
+    """Those that are played; all that the rules need when empty."""
 
     def wants(self, rule: str) -> bool:
         """Whether a rule is asked about."""
@@ -66,11 +68,11 @@ def examine(examination: Examination, tell: Tell = lambda _: None) -> list[RuleO
         raise InvalidInput("rules", f"the protocol has no rule {', '.join(examination.only)}")
     with ExitStack() as held:
         folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="kurabito-conformance-")))
-        databases: dict[str, NewDatabase] = {"SQLite": held.enter_context(sqlite_databases(folder))}
-        if examination.postgres is not None:
         holes = Path(
             held.enter_context(tempfile.TemporaryDirectory(prefix="kurabito-conformance-", dir=trees.place_for_holes()))
         )
+        databases: dict[str, NewDatabase] = {"SQLite": held.enter_context(sqlite_databases(folder))}
+        if examination.postgres is not None:
             databases["PostgreSQL"] = held.enter_context(postgres_databases(examination.postgres))
         for kind, new_database in databases.items():
             _Examiner(
@@ -92,17 +94,17 @@ class _Examiner:
         kind: str,
         new_database: NewDatabase,
         folder: Path,
+        holes: Path,
         tell: Tell,
     ) -> None:
-        holes: Path,
         self._examination = examination
         self._outcomes = outcomes
         self._kind = kind
         self._new_database = new_database
         self._folder = folder
+        self._holes = holes
         self._tell = tell
         self._capabilities = examination.capabilities or frozenset()
-        self._holes = holes
 
     def examine(self) -> None:
         for name in SCENARIOS:
@@ -122,6 +124,8 @@ class _Examiner:
             return True
         if name in LONG and not self._examination.long:
             return False
+        if self._examination.scenarios and name not in self._examination.scenarios:
+            return False
         return any(self._checks_of(name))
 
     def _checks_of(self, name: str) -> list[RuleCheck]:
@@ -139,11 +143,11 @@ class _Examiner:
                 patience=examination.patience,
                 seed=examination.seed,
                 rounds=examination.rounds,
+                holes=self._holes / name.replace(" ", "-"),
             )
             checks, is_whole = self._checks_of(name), True
             try:
                 SCENARIOS[name](stage)
-                holes=self._holes / name.replace(" ", "-"),
             except ScenarioStuck as stuck:
                 is_whole = False
                 self._note_stuck(stuck, name)
@@ -186,6 +190,8 @@ class _Examiner:
         elif where not in outcome.checked_in:
             outcome.checked_in.append(where)
         outcome.evidence.extend(f"{where}: {one}" for one in evidence[:_MOST_EVIDENCE])
+        if evidence and check.name not in outcome.failed_checks:
+            outcome.failed_checks.append(check.name)
 
     def _where(self, name: str) -> str:
         return f"{name} on {self._kind}"

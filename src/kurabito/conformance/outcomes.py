@@ -25,6 +25,8 @@ class RuleOutcome:
     """What broke it."""
     gaps: list[str] = field(default_factory=list)
     """Why a check could not look."""
+    failed_checks: list[str] = field(default_factory=list)
+    """The checks that found the evidence, as the documentation names them."""
 
     @property
     def verdict(self) -> RuleVerdict:

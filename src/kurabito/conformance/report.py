@@ -40,6 +40,7 @@ def _row(outcome: RuleOutcome, book: RuleBook) -> dict[str, Any]:
         "text": rule.text,
         "verdict": outcome.verdict,
         "checked_in": outcome.checked_in,
+        "failed_checks": outcome.failed_checks,
         "evidence": outcome.evidence,
         "gaps": list(dict.fromkeys(outcome.gaps)),
     }

@@ -21,6 +21,11 @@ class RuleCheck:
     """Those in which it looks; all of them when empty."""
     look: Look
 
+    @property
+    def name(self) -> str:
+        """What it sees to, in words."""
+        return self.look.__name__.replace("_", " ")
+
     def is_about(self, scenario: str) -> bool:
         """Whether it looks at this scenario."""
         return not self.scenarios or scenario in self.scenarios

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.conformance.planes.faults import (
     hashes,
     joining,
+    kills,
     leases,
     placing,
     removals,
@@ -20,6 +21,7 @@ __all__ = [
     "FAULTS",
     "hashes",
     "joining",
+    "kills",
     "leases",
     "placing",
     "removals",

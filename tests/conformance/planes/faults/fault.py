@@ -18,16 +18,22 @@ class Fault:
     cause: Callable[[], None]
     on_postgres: bool = False
     """Where it shows: on PostgreSQL alone."""
+    check: str = ""
+    """Which check has to see it, where the rule has several."""
+    scenario: str = ""
+    """In which scenario, where the check looks at all."""
 
 
 FAULTS: dict[str, Fault] = {}
 
 
-def fault(rule: str, *, on_postgres: bool = False) -> Callable[[Callable[[], None]], Callable[[], None]]:
+def fault(
+    rule: str, *, check: str = "", scenario: str = "", on_postgres: bool = False
+) -> Callable[[Callable[[], None]], Callable[[], None]]:
     """Register a function that breaks a rule; its name says how."""
 
     def register(cause: Callable[[], None]) -> Callable[[], None]:
-        FAULTS[cause.__name__.replace("_", " ")] = Fault(rule, cause, on_postgres)
+        FAULTS[cause.__name__.replace("_", " ")] = Fault(rule, cause, on_postgres, check, scenario)
         return cause
 
     return register

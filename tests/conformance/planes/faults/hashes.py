@@ -60,7 +60,7 @@ def has_the_wrong_algorithm() -> None:
     query._sqlite = query._sqlite.rpartition("\n  AND ")[0] + ";"
 
 
-@fault("HASH-2")
+@fault("HASH-2", check="a hash is that of the content")
 def hashes_something_else() -> None:
     _spoil("note_contents", lambda digest: digest[::-1])
 
@@ -102,14 +102,14 @@ def hashes_what_changed() -> None:
     _swallow("FILE_CHANGED", hashes=True)
 
 
-@fault("HASH-7")
+@fault("HASH-7", check="what was read is written whole")
 def forgets_the_mtime() -> None:
     query: Any = _SQL.note_contents
     assert "hashed_at = :now, " in query._sqlite
     query._sqlite = query._sqlite.replace("hashed_at = :now, ", "hashed_at = NULL, ")
 
 
-@fault("HASH-8")
+@fault("HASH-8", check="what cannot be read is put off")
 def tries_again_at_once() -> None:
     put(store, "_FIRST_WAIT", 1)
 
@@ -129,7 +129,7 @@ def counts_a_change_as_a_failure() -> None:
     )
 
 
-@fault("HASH-9")
+@fault("HASH-9", check="nothing that is due is left")
 def completes_without_all_files() -> None:
     unsampled = store.unsampled
     put(
@@ -219,12 +219,12 @@ def doubles_for_ever() -> None:
     edit(_SQL, "note_problems", f"hash_error_count < {HASH_DOUBLINGS}", "hash_error_count < 60")
 
 
-@fault("HASH-8")
+@fault("HASH-8", check="a row of another file is left")
 def blames_a_row_of_another_file() -> None:
     edit(_SQL, "note_problems", "AND library_files.mtime_ns = :mtime_ns", "AND :mtime_ns <> 0")
 
 
-@fault("HASH-2")
+@fault("HASH-2", check="another algorithm is noticed")
 def keeps_to_the_algorithm_of_the_beginning() -> None:
     def note(hashing: Any, conn: Any, found: Any) -> None:
         store.note_contents(conn, found, hashing._library.algorithm)

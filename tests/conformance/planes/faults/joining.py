@@ -61,7 +61,7 @@ def lists_words_of_its_own() -> None:
     put(main, "_capabilities", lambda *_: ["everything"])
 
 
-@fault("PLANE-1")
+@fault("PLANE-1", check="only listed columns are written")
 def writes_a_policy_column() -> None:
     also_at_end("UPDATE jobs SET lost_leases = lost_leases + 1 WHERE status = 'running'")
 
@@ -130,7 +130,7 @@ def says_lines_as_text() -> None:
     edit(planes._SQL, "announce", ":lines", "'scan and hash'")
 
 
-@fault("VALUE-1")
+@fault("VALUE-1", check="times are in microseconds")
 def writes_seconds() -> None:
     jobs.FINISH_COLUMNS["finished_at"] = ":now / 1000000"
 
@@ -161,7 +161,7 @@ def forgets_updated_at() -> None:
     edit(SCAN, "mark_missing", ", updated_at = :now", "")
 
 
-@fault("PROGRESS-1")
+@fault("PROGRESS-1", check="progress is a fraction")
 def makes_too_much_progress() -> None:
     jobs.PROGRESS_COLUMNS["progress"] = ":progress + 2"
 
@@ -176,7 +176,7 @@ def cancels_what_is_done() -> None:
     jobs.FINISH_COLUMNS["status"] = "CASE WHEN :status = 'completed' THEN 'cancelled' ELSE :status END"
 
 
-@fault("VALUE-1")
+@fault("VALUE-1", check="now is now")
 def lives_an_hour_ahead() -> None:
     now = SqliteConnection.now
     put(SqliteConnection, "now", lambda conn: now(conn) + 3600 * 1_000_000)

@@ -100,7 +100,7 @@ def moves_what_has_its_place() -> None:
     put(PlacementExecution, "_place", place)
 
 
-@fault("WAIT-3")
+@fault("WAIT-3", check="facts name the file")
 def has_words_of_its_own_for_facts() -> None:
     make = PlacementRefused.__init__
 

@@ -91,7 +91,7 @@ def gives_up_at_a_refusal() -> None:
     put(StepExecution, "_refuse", refuse_and_fail)
 
 
-@fault("DELETE-8")
+@fault("DELETE-8", check="a file is renamed")
 def copies_into_the_trash() -> None:
     move = move_to_trash
 
@@ -107,7 +107,7 @@ def copies_into_the_trash() -> None:
     put(steps, "move_to_trash", copy)
 
 
-@fault("DELETE-11")
+@fault("DELETE-11", check="a step that was begun is taken again")
 def begins_every_step_at_its_beginning() -> None:
     next_step = log.next_step
 

@@ -18,7 +18,7 @@ from kurabito.dataplane.scan.session import ScanProgress
 from kurabito.dataplane.scan.trash_adoption import adopt_trash
 
 
-@fault("VALUE-4")
+@fault("VALUE-4", check="an unknown inode is a difference")
 def takes_an_unknown_inode_for_any() -> None:
     differences = known_files.differences
 
@@ -29,7 +29,7 @@ def takes_an_unknown_inode_for_any() -> None:
     put(known_files, "differences", alike)
 
 
-@fault("SCAN-1")
+@fault("SCAN-1", check="a scan goes on where it was")
 def leaves_other_sessions() -> None:
     edit(SQL, "abandon_others", "AND job_id <> :job", "AND job_id <> :job AND 1 = 0")
 
@@ -44,7 +44,7 @@ def names_every_error() -> None:
     put(session, "NAMED_PROBLEMS", 1000)
 
 
-@fault("SCAN-8")
+@fault("SCAN-8", check="without all folders nothing is missing")
 def marks_missing_what_it_could_not_see() -> None:
     settle = scanner._Scan._settle
 
@@ -105,7 +105,7 @@ def trusts_what_returns_with_a_birth_that_is_near() -> None:
     put(comebacks, "_JUDGED", {**comebacks._JUDGED, Birth.NEAR: Comeback.SAME})
 
 
-@fault("MOVE-1")
+@fault("MOVE-1", check="links are paired in order")
 def pairs_links_from_the_end() -> None:
     edit(
         SQL, "moved_files", "ORDER BY id) AS place", "ORDER BY CASE finding WHEN 'added' THEN -id ELSE id END) AS place"
@@ -125,7 +125,7 @@ def keeps_the_inode_that_a_changed_file_shared() -> None:
     edit(SQL, "change_files", "shared_inode = NULL", "shared_inode = shared_inode")
 
 
-@fault("SCAN-1")
+@fault("SCAN-1", check="a session begins with what the last one counted")
 def begins_without_a_total() -> None:
     edit(SQL, "begin_session", "AND status = 'succeeded'", "AND status = 'succeeded' AND 1 = 0")
 
@@ -147,7 +147,7 @@ def takes_a_caret_for_not() -> None:
     put(ignore, "fnmatchcase", lambda name, pattern: fnmatchcase(name, pattern.replace("[^", "[!")))
 
 
-@fault("PROGRESS-1")
+@fault("PROGRESS-1", check="a scan counts files and folders")
 def does_not_count_the_last_folders() -> None:
     run = scanner._Scan.run
 

@@ -98,7 +98,7 @@ def stores_half_an_inode() -> None:
     _shift_column("inode")
 
 
-@fault("SCAN-6")
+@fault("SCAN-6", check="rows say what the disk says")
 def rounds_mtimes() -> None:
     _shift_column("mtime_ns")
 
@@ -116,12 +116,18 @@ def _shift_column(name: str) -> None:
     put(known_files, "_stored", shifted)
 
 
+@fault("SCAN-6", check="new rows have no hash")
+def has_new_files_share_their_inode() -> None:
+    edit(SQL, "add_files", "needs_hash, created_at, updated_at)", "needs_hash, shared_inode, created_at, updated_at)")
+    edit(SQL, "add_files", "needs_hash, :now, :now", "needs_hash, inode, :now, :now")
+
+
 @fault("SCAN-10")
 def keeps_the_hash_of_a_changed_file() -> None:
     edit(SQL, "change_files", "hash_algorithm = NULL, content_hash = NULL, ", "")
 
 
-@fault("SCAN-7")
+@fault("SCAN-7", check="the session counts")
 def counts_one_too_many() -> None:
     edit(SQL, "mark_session", "files_seen = :files", "files_seen = :files + 1")
 
@@ -131,7 +137,7 @@ def does_not_count_what_it_added() -> None:
     edit(SQL, "count_in_session", "added_count = added_count + :added", "added_count = added_count")
 
 
-@fault("SCAN-8")
+@fault("SCAN-8", check="what was not seen is missing")
 def never_marks_missing() -> None:
     put(finish, "mark_missing", nothing)
 
@@ -146,7 +152,7 @@ def leaves_findings() -> None:
     put(finish, "forget_findings", nothing)
 
 
-@fault("SCAN-8")
+@fault("SCAN-8", check="nothing is missing before the end")
 def marks_missing_at_once() -> None:
     store = known_files.store
 

@@ -47,12 +47,12 @@ def purges_the_last_copy() -> None:
     put(trash._Leaving, "_find_another", find_any)
 
 
-@fault("TRASH-5")
+@fault("TRASH-5", check="a restored file is back")
 def restores_without_saying_so() -> None:
     edit(_SQL, "file_is_back", "is_missing = 0", "is_missing = 1")
 
 
-@fault("TRASH-8")
+@fault("TRASH-8", check="second names are seen to")
 def leaves_second_names() -> None:
     for module in (steps, trash):
         put(module, "settle_leftovers", nothing)
@@ -73,7 +73,7 @@ def takes_away_every_second_name() -> None:
         put(module, "settle_leftovers", take_all)
 
 
-@fault("TRASH-7")
+@fault("TRASH-7", check="a purge goes on after a refusal")
 def stops_a_purge_at_a_refusal() -> None:
     each = delete_job._each
 
@@ -115,7 +115,7 @@ def restores_over_another_file() -> None:
     put(trash, "put_back", rename)
 
 
-@fault("TRASH-7")
+@fault("TRASH-7", check="a restore tells of a refusal")
 def keeps_the_refusals_of_a_restore_to_itself() -> None:
     each = delete_job._each
 
@@ -126,7 +126,7 @@ def keeps_the_refusals_of_a_restore_to_itself() -> None:
     put(delete_job, "_each", each_in_silence)
 
 
-@fault("TRASH-5")
+@fault("TRASH-5", check="a file without a hash is restored")
 def brings_back_only_what_was_hashed() -> None:
     edit(_SQL, "file_is_back", "content_hash IS NULL OR", "content_hash IS NOT NULL AND")
 

@@ -23,7 +23,7 @@ def _at_end_in_library(act: Callable[[Path], None]) -> None:
     put(leases, "finish", act_and_finish)
 
 
-@fault("PLANE-1")
+@fault("PLANE-1", check="what is not its own stays")
 def keeps_a_table_of_its_own() -> None:
     also_at_end("CREATE TABLE IF NOT EXISTS notes_of_mine (at INTEGER)")
 
@@ -53,7 +53,7 @@ def ends_the_sessions_of_every_library() -> None:
     edit(SQL, "abandon_others", "library_id = :library AND ", "")
 
 
-@fault("SCAN-6")
+@fault("SCAN-6", check="a changed file keeps its row")
 def replaces_rows() -> None:
     columns = "library_id, relative_path, size_bytes, mtime_ns, inode, device, needs_hash, created_at, updated_at"
     also_at_end(

@@ -130,7 +130,7 @@ def ends_what_it_tries_again() -> None:
     FINISH_COLUMNS["finished_at"] = ":now"
 
 
-@fault("WAIT-3")
+@fault("WAIT-3", check="facts name the folder")
 def does_not_name_the_folder() -> None:
     make = NotInspected.__init__
 
