@@ -79,10 +79,11 @@ export async function noteTrashed(owned, step, what) {
     await lockFiles(tx, [step.file_id]);
     await tx.run(
       `INSERT INTO trash_entries
-         (id, file_id, library_id, relative_path, trash_path, size_bytes, hash_algorithm, content_hash, trashed_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         (id, file_id, library_id, relative_path, trash_path, size_bytes, hash_algorithm, content_hash, trashed_at,
+          is_discarded)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       what.id, step.file_id, step.library_id, step.relative_path, what.trashPath, step.size_bytes, step.hash_algorithm,
-      step.content_hash, tx.now);
+      step.content_hash, tx.now, step.is_discarded ?? 0n);
     await tx.run(
       "UPDATE library_files SET is_missing = 1, updated_at = ? WHERE id = ? AND library_id = ? AND relative_path = ?",
       tx.now, step.file_id, step.library_id, step.relative_path);

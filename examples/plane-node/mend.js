@@ -65,7 +65,7 @@ async function mend(owned, roots, row) {
   if (row.action === "trash") {
     const became = await putBack(roots, row);
     if (became === "as before") await giveUp(owned, row);
-    else await finishStep(owned, row);
+    else await finishStep(owned, roots, row);
     return;
   }
   const entry = await owned.database.get(
@@ -94,11 +94,25 @@ async function giveUp(owned, row) {
 }
 
 /** Another file has the name by now, so this one stays in the trash, and has to be listed there. */
-async function finishStep(owned, row) {
-  const step = await owned.database.get(
+async function finishStep(owned, roots, row) {
+  const step = row.plan_id === null ? await readDiscarded(roots, row) : await owned.database.get(
     "SELECT * FROM deletion_steps WHERE plan_id = ? AND position = ?", row.plan_id, row.position);
-  if (!step) return; // a scan may still take it over by its sidecar (TRASH-6)
-  await noteTrashed(owned, step, { id: row.id, trashPath: row.trash_path });
+  if (step) await noteTrashed(owned, step, { id: row.id, trashPath: row.trash_path });
+}
+
+/** DELETE-11: of a file that its keeper deleted no table knows more than the row; the rest is in its sidecar. */
+async function readDiscarded(roots, row) {
+  const { root } = await roots.of(row.library_id);
+  const place = placeOf(root, row.trash_path);
+  try {
+    const facts = place?.readSidecar();
+    return facts && {
+      file_id: 0n, library_id: row.library_id, relative_path: row.relative_path, size_bytes: place.size,
+      hash_algorithm: facts.hash_algorithm, content_hash: Buffer.from(facts.content_hash, "hex"), is_discarded: 1n,
+    };
+  } finally {
+    place?.close();
+  }
 }
 
 function placeOf(root, trashPath) {

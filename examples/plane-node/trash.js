@@ -8,6 +8,7 @@ import {
 const SIDECAR_FORMAT = 1;
 const SECOND_NAME = /^\.[0-9a-f]{16}$/;
 const NO_LINKS = ["EPERM", "EOPNOTSUPP", "ENOTSUP", "ENOSYS"];
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
 
 /**
@@ -68,6 +69,22 @@ export class TrashPlace {
       fs.closeSync(descriptor);
     }
     fs.fsyncSync(this.folder);
+  }
+
+  get size() {
+    return look(this.folder, this.name).size;
+  }
+
+  /** What the sidecar says; undefined when it is not there, or is none (TRASH-3). */
+  readSidecar() {
+    try {
+      const facts = JSON.parse(fs.readFileSync(within(this.folder, this.sidecar), { flag: READ, encoding: "utf8" }));
+      const isKnown = facts.kurabito_trash === SIDECAR_FORMAT && ["blake3", "sha256"].includes(facts.hash_algorithm)
+        && /^[0-9a-f]{64}$/.test(facts.content_hash);
+      return isKnown ? facts : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   removeSidecar() {

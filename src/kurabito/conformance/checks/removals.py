@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from kurabito.conformance.checks.registry import check
+from kurabito.conformance.digests import digest_of
 from kurabito.conformance.errors import NotApplicable
 from kurabito.conformance.recording import Recording, Row
 from kurabito.conformance.scenarios.kills import STEPS
 from kurabito.conformance.scenarios.removals import ABANDONED, BEGUN, DRY_TRASH, REFUSED, TAKEN
+from kurabito.conformance.scenarios.traps import DISCARDED, DISCARDED_CONTENT, DISCARDED_PATH, OCCUPANT
 from kurabito.protocol.deletion import TRASH_FOLDER
 
 REMOVING: Final = "removing"
@@ -92,7 +94,7 @@ def a_dry_run_changes_nothing(run: Recording) -> Iterator[str]:
     states = {pair: row["state"] for pair, row in _log(run, "dry", "dry").items()}
     if states != {"plain": "checked", "vanished": "refused"}:
         yield f"a dry run wrote down {states}"
-    if run.rows("dry", "trash_entries"):
+    if run.rows("dry", "trash_entries", library_id=1):
         yield "a dry run moved a file to the trash"
     if run.seen[DRY_TRASH]:
         yield "a dry run made a trash folder"
@@ -179,6 +181,30 @@ def what_a_dead_plane_began_is_mended(run: Recording) -> Iterator[str]:
         yield "a file that a dead plane had moved to the trash was not put back"
     if (run.folders[2] / TRASH_FOLDER / f"{ABANDONED}.json").exists():
         yield "a file that a dead plane had moved to the trash was put back, and its sidecar stayed"
+
+
+@check("DELETE-12", REMOVING)
+def what_its_keeper_deleted_is_listed_when_it_cannot_go_back(run: Recording) -> Iterator[str]:
+    row = run.rows("dry", "deletion_log", id=DISCARDED)[0]
+    if row["state"] != "done" or row["finished_at"] is None:
+        yield f"a deleted file stays in the trash, and its step is {row['state']} with {row['error_code']}"
+    entries = run.rows("dry", "trash_entries", id=DISCARDED)
+    told = {
+        "file_id": 0,
+        "library_id": 2,
+        "relative_path": DISCARDED_PATH,
+        "size_bytes": len(DISCARDED_CONTENT),
+        "content_hash": digest_of(DISCARDED_CONTENT, "sha256"),
+        "is_discarded": 1,
+    }
+    found = [{column: entry[column] for column in told} for entry in entries]
+    if found != [told]:
+        yield f"trash_entries tells {found} of it instead of {told}"
+    lying, folder = run.folders[2] / TRASH_FOLDER / DISCARDED, run.folders[2]
+    if not lying.exists() or lying.read_bytes() != DISCARDED_CONTENT:
+        yield "the deleted file is not in the trash any more"
+    if (folder / DISCARDED_PATH).read_bytes() != OCCUPANT:
+        yield "the file that has its name by now is gone"
 
 
 @check("DELETE-13", "a pool")

@@ -16,13 +16,12 @@ from kurabito.conformance.scenarios.removals import (
     ABANDONED,
     BEGUN,
     EMPTY,
-    OCCUPANT,
     OTHER,
     REASON,
     SECOND_NAME,
     STRANGE,
 )
-from kurabito.conformance.scenarios.traps import AWAY, UNREAD, UNREAD_PATH
+from kurabito.conformance.scenarios.traps import AWAY, OCCUPANT, UNREAD, UNREAD_PATH
 from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.terms import SIDECAR_FORMAT
 

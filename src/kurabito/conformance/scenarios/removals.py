@@ -34,8 +34,6 @@ ABANDONED: Final = "ab" * 16
 """The id of a step that a dead plane had begun, of a job that is over."""
 IN_LINE: Final = ("z came first", "a came second")
 """Jobs that wait when the plane comes, in the order of `created_at`. Of scans and hashes there is one at a time."""
-OCCUPANT: Final = b"another file"
-"""What has the name of a file that is to be restored."""
 REASON: Final = "kept_is_older"
 """Why a file goes."""
 DRY_TRASH: Final = "a trash after a dry run"
@@ -97,7 +95,7 @@ def _empty_trash(stage: ScenarioStage) -> None:
         stage.wait_for_job(name)
         stage.reach(moment)
 
-    trees.write(folder, b"go/occupied", OCCUPANT)
+    trees.write(folder, b"go/occupied", traps.OCCUPANT)
     ask("restore", "restored", ("occupied", "restored"))
     (folder / "keep/last").unlink()
     trees.write(folder, b"keep/rotten", b"!" * (folder / "keep/rotten").stat().st_size)
@@ -148,6 +146,7 @@ def _make_pairs(stage: ScenarioStage, algorithm: str) -> None:
             trees.write(folder, f"go/{pair}".encode(), content)
     for name in (b"one", b"two"):
         trees.write(other, name, b"abandoned" * 9)
+    trees.write(other, traps.DISCARDED_PATH.encode(), traps.DISCARDED_CONTENT)
     for number in range(MANY):
         for side in ("go", "keep"):
             trees.write(other, f"{side}/{number}".encode(), b"%04d" % number)
@@ -197,6 +196,7 @@ def _disturb(stage: ScenarioStage) -> None:
     (folder / "go/vanished").unlink()
     _need_hash(stage, ["go/needs a hash", "keep/kept needs a hash"])
     _abandon_step(stage, stage.recording.folders[2])
+    traps.abandon_discard(stage, stage.recording.folders[2])
 
 
 def _need_hash(stage: ScenarioStage, paths: Sequence[str]) -> None:

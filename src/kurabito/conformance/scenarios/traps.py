@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from kurabito.conformance import trees
 from kurabito.conformance.digests import digest_of
@@ -12,6 +13,7 @@ from kurabito.conformance.scenarios.hashes import allow_any_path
 from kurabito.conformance.stage import ScenarioStage
 from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.enums import HashAlgorithm
+from kurabito.protocol.terms import SIDECAR_FORMAT
 
 BOTH_GO: Final = "both go"
 """The plan removes either file because the other one stays."""
@@ -31,12 +33,26 @@ REFUSED: Final = {
 """Pairs whose copy must stay, by the code and the rule."""
 KEPT: Final = {_IN_TRASH: f"keep/{TRASH_FOLDER}/{_IN_TRASH}"}
 """Where the copy that stays is, of pairs that have it in an unusual place."""
+OCCUPANT: Final = b"another file"
+"""What has the name of a file that is to come back."""
+DISCARDED: Final = "78" * 16
+"""The id of a deleted file that a dead plane had moved to the trash."""
+DISCARDED_PATH: Final = "discarded"
+DISCARDED_CONTENT: Final = b"its keeper deleted it"
 AWAY: Final = "09" * 16
 """The id of an entry whose disk is not mounted: its library's folder is empty."""
 UNREAD: Final = "34" * 16
 """The id of an entry whose file was never hashed as one of its library."""
 UNREAD_PATH: Final = "unread"
 _UNREAD_CONTENT: Final = b"no scan had this file hashed"
+
+
+class LyingFile(NamedTuple):
+    """A file in the trash."""
+
+    library: int
+    content_hash: str
+    """SHA-256."""
 
 
 def lay(stage: ScenarioStage) -> None:
@@ -88,6 +104,57 @@ def _have_another_job_remove_it(stage: ScenarioStage) -> None:
         kept_library_id=1,
         kept_path="keep/a third copy",
         trash_path=f"{TRASH_FOLDER}/{intent}",
+        created_at=stage.now(),
+    )
+
+
+def abandon_discard(stage: ScenarioStage, folder: Path) -> None:
+    """As a plane leaves it that dies after it moved what its keeper deleted; another file has the name by now."""
+    stage.job("dead discard", "delete", None, payload='{"discard": []}', dry_run=0, status="failed")
+    seen = leave_in_trash(stage, folder, DISCARDED_PATH, DISCARDED)
+    trees.write(folder, DISCARDED_PATH.encode(), OCCUPANT)
+    intend_discard(stage, DISCARDED, "dead discard", 1, seen.library, DISCARDED_PATH)
+
+
+def leave_in_trash(stage: ScenarioStage, folder: Path, path: str, entry: str) -> LyingFile:
+    """Move a file to the trash with its sidecar, and write nothing down."""
+    trash = folder / TRASH_FOLDER
+    trash.mkdir(mode=0o700, exist_ok=True)
+    content, seen = (folder / path).read_bytes(), (folder / path).stat()
+    lying = LyingFile(
+        next(number for number, place in stage.recording.folders.items() if place == folder),
+        digest_of(content, HashAlgorithm.SHA256),
+    )
+    sidecar = {
+        "kurabito_trash": SIDECAR_FORMAT,
+        "path": path,
+        "size_bytes": seen.st_size,
+        "mtime_ns": seen.st_mtime_ns,
+        "hash_algorithm": HashAlgorithm.SHA256.value,
+        "content_hash": lying.content_hash,
+        "trashed_at": stage.now(),
+        "library": str(folder),
+        "reason": "discarded",
+        "kept_path": "",
+        "plan_id": None,
+    }
+    (trash / f"{entry}.json").write_text(json.dumps(sidecar))
+    (folder / path).rename(trash / entry)
+    return lying
+
+
+def intend_discard(stage: ScenarioStage, entry: str, job: str, position: int, library: int, path: str) -> None:
+    """Write down that a file is about to be discarded."""
+    stage.insert(
+        "deletion_log",
+        id=entry,
+        job_id=job,
+        position=position,
+        action="trash",
+        state="intent",
+        library_id=library,
+        relative_path=path,
+        trash_path=f"{TRASH_FOLDER}/{entry}",
         created_at=stage.now(),
     )
 

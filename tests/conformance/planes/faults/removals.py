@@ -8,8 +8,8 @@ from typing import Any
 
 from tests.conformance.planes.faults.fault import Proxy, edit, fault, nothing, put
 
+from kurabito.dataplane.deletion import discards, log, steps, trash
 from kurabito.dataplane.deletion import job as delete_job
-from kurabito.dataplane.deletion import log, steps, trash
 from kurabito.dataplane.deletion.steps import StepExecution
 from kurabito.dataplane.files.paths import Root
 from kurabito.dataplane.jobs import JobFailed
@@ -118,7 +118,13 @@ def begins_every_step_at_its_beginning() -> None:
     put(log, "next_step", forget)
 
 
-@fault("DELETE-12")
+@fault("DELETE-12", check="what its keeper deleted is listed when it cannot go back")
+def lists_only_what_a_plan_moved() -> None:
+    stays = log.stays_in_trash
+    put(log, "stays_in_trash", lambda conn, log_id, _=None: stays(conn, log_id))
+
+
+@fault("DELETE-12", check="what a dead plane began is mended")
 def leaves_what_others_began() -> None:
     put(delete_job, "settle_abandoned", nothing)
 
@@ -182,3 +188,14 @@ def trusts_every_mount() -> None:
 @fault("DELETE-14")
 def forgets_what_was_deleted() -> None:
     put(log, "_add_discarded", nothing)
+
+
+@fault("DELETE-14")
+def tells_of_a_copy_of_what_was_deleted() -> None:
+    told = discards._Discard._sidecar
+    put(discards._Discard, "_sidecar", lambda *args: replace(told(*args), kept_path="/a copy"))
+
+
+@fault("DELETE-14")
+def begins_every_deletion_at_its_beginning() -> None:
+    put(log, "begun_at", lambda *_: None)
