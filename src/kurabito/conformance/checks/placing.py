@@ -9,7 +9,16 @@ from typing import Final
 
 from kurabito.conformance.checks.registry import check
 from kurabito.conformance.recording import Recording, Row
-from kurabito.conformance.scenarios.placing import ASKED, NOT_OURS, REFUSED, TEXT, WORSE, content_of
+from kurabito.conformance.scenarios.placing import (
+    ASKED,
+    NOT_OURS,
+    OLD_NAME,
+    REFUSED,
+    TEXT,
+    WORSE,
+    WORSE_PATH,
+    content_of,
+)
 from kurabito.conformance.trees import OLD_NS
 from kurabito.protocol.deletion import TRASH_FOLDER
 
@@ -107,6 +116,19 @@ def the_library_knows_the_file(run: Recording) -> Iterator[str]:
         yield "a file that was to be linked is another one than its source"
 
 
+@check("PLACE-7", PLACING)
+def a_renamed_file_keeps_its_row(run: Recording) -> Iterator[str]:
+    row, before, after = _row(run, "renamed"), run.files("begun")[OLD_NAME], run.files("placed")
+    if (row["status"], row["method"]) != ("completed", "rename"):
+        yield f"the placement 'renamed' is {row['status']} by {row['method']} with {row['error_code']}"
+    if (run.folders[1] / OLD_NAME).exists() or not _target(run, "renamed").exists():
+        yield "a file that was renamed is under its old name, or not under its new one"
+    known = after.get("show/renamed.mkv", {})
+    kept = {column: known.get(column) for column in ("id", "content_hash", "is_missing")}
+    if OLD_NAME in after or kept != {column: before[column] for column in kept}:
+        yield f"a file that was renamed has the row {kept}, and had {before['id']} before"
+
+
 @check("PLACE-8", PLACING)
 def what_is_not_ours_stays(run: Recording) -> Iterator[str]:
     if not (run.folders[1] / "show" / NOT_OURS).exists():
@@ -144,6 +166,22 @@ def what_is_replaced_goes_to_the_trash(run: Recording) -> Iterator[str]:
     successors = [entry["successor_path"] for entry in run.rows("placed", "trash_entries", id=row["trash_id"])]
     if successors != ["show/better.mkv"]:
         yield f"trash_entries tells of the successors {successors}"
+    yield from _replaced_elsewhere(run)
+
+
+def _replaced_elsewhere(run: Recording) -> Iterator[str]:
+    """A file that makes room for one of another name."""
+    row = _row(run, "better elsewhere")
+    old = run.folders[1] / TRASH_FOLDER / row["trash_id"]
+    if row["status"] != "completed" or (run.folders[1] / WORSE_PATH).exists() or not old.exists():
+        yield f"a placement that replaces a file of another name is {row['status']} with {row['error_code']}"
+    if not run.files("placed")[WORSE_PATH]["is_missing"]:
+        yield "a file that was replaced by one of another name is not missing"
+    entries = run.rows("placed", "trash_entries", id=row["trash_id"])
+    if [(entry["relative_path"], entry["successor_path"]) for entry in entries] != [
+        (WORSE_PATH, "show/better elsewhere.mkv")
+    ]:
+        yield f"trash_entries tells {entries} of it"
 
 
 @check("PLACE-11", PLACING)

@@ -13,6 +13,9 @@ NOT_OURS: Final = ".kurabito-mine.part"
 """A file that looks like one that a plane left, and is the keeper's."""
 WORSE: Final = b"the file that was there before"
 _REPLACES: Final = {"mode": "copy", "replaces_size_bytes": len(WORSE), "replaces_mtime_ns": trees.OLD_NS}
+WORSE_PATH: Final = "show/worse.mkv"
+"""A file that is replaced by one of another name."""
+OLD_NAME: Final = "show/old name.mkv"
 TEXT: Final = b"what is to be written"
 _WRITTEN: Final = {"mode": "write", "source_root": None, "source_path": None, "source_mtime_ns": None}
 ASKED: Final[dict[str, dict[str, Any]]] = {
@@ -32,6 +35,8 @@ ASKED: Final[dict[str, dict[str, Any]]] = {
     "tidied": {"mode": "move", "is_placed": 1},
     "tidied too late": {"mode": "move", "is_placed": 1},
     "written over": {**_WRITTEN, "content": TEXT, "size_bytes": len(TEXT)},
+    "better elsewhere": {**_REPLACES, "replaces_path": WORSE_PATH, "trash_id": "7b" * 16},
+    "renamed": {"mode": "rename", "source_root": None, "source_path": OLD_NAME},
 }
 """Placements by name, with what is special about them."""
 REFUSED: Final = {
@@ -67,9 +72,14 @@ def place(stage: ScenarioStage) -> None:
     trees.write(library, b"show/written over.mkv", WORSE)
     trees.write(library, b"show/found.mkv", content_of("found"))
     trees.write(library, b"show/tidied.mkv", content_of("tidied"))
-    for name in ("better", "too late"):
-        trees.write(library, f"show/{name}.mkv".encode(), WORSE)
-        stage.file(1, f"show/{name}.mkv", size_bytes=len(WORSE), mtime_ns=trees.OLD_NS)
+    for path in ("show/better.mkv", "show/too late.mkv", WORSE_PATH):
+        trees.write(library, path.encode(), WORSE)
+        stage.file(1, path, size_bytes=len(WORSE), mtime_ns=trees.OLD_NS)
+    trees.write(library, OLD_NAME.encode(), content_of("renamed"))
+    known = {"size_bytes": len(content_of("renamed")), "mtime_ns": trees.OLD_NS}
+    stage.file(1, OLD_NAME, **known, needs_hash=0, hash_algorithm="blake3", content_hash=b"h" * 32)
+    stage.file(1, "show/renamed.mkv", is_missing=1)
+    stage.reach("begun")
     now = stage.now()
     for number, (name, special) in enumerate(ASKED.items(), start=1):
         content = content_of(name)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.planes.faults.fault import fault, nothing, put
+from tests.conformance.planes.faults.fault import edit, fault, nothing, put
 
 from kurabito.conformance.scenarios.placing import NOT_OURS
 from kurabito.dataplane.placing import execution, store
@@ -50,7 +50,12 @@ def leaves_the_source_of_a_move() -> None:
     put(PlacementModes, "_move", lambda modes, _, source, target: modes._link(source, target))
 
 
-@fault("PLACE-7")
+@fault("PLACE-7", check="a renamed file keeps its row")
+def makes_a_row_for_a_new_name() -> None:
+    put(store, "rename", lambda *_: False)
+
+
+@fault("PLACE-7", check="the library knows the file")
 def keeps_what_it_placed_to_itself() -> None:
     put(store, "enter", nothing)
 
@@ -82,6 +87,11 @@ def throws_away_what_it_replaces() -> None:
 @fault("PLACE-10")
 def replaces_what_changed() -> None:
     put(Succession, "_is_old", lambda of, seen: seen is not None and of._row.begun(seen) is None)
+
+
+@fault("PLACE-10")
+def knows_what_it_replaced_as_there() -> None:
+    edit(store._SQL, "is_gone", "is_missing = 1", "is_missing = 0")
 
 
 @fault("PLACE-11")
