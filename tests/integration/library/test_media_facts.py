@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.dataplane.leasing.runner import Runner
+from kurabito.dataplane.thumbnails import media_job
 from kurabito.dataplane.thumbnails.decoder_process import DecoderProcess
 from kurabito.dataplane.thumbnails.media_job import MediaWork
+from kurabito.dataplane.thumbnails.source import look_at
 from kurabito.demo.videos import film
 from kurabito.library.media import store
 from kurabito.library.media.facts import HdrKind, read_media_facts
@@ -105,6 +107,22 @@ def test_a_folder_that_is_away_waits_and_a_path_that_leads_out_is_passed_over(
     shelf.database.write_blocking(lambda conn: store.request(conn, 1, ["01.mkv"]))
     assert reader.work()
     assert shelf.all("SELECT status, error_code, tries FROM inspections") == [("pending", "ROOT_UNAVAILABLE", 1)]
+
+
+def test_a_disk_that_goes_while_a_film_is_opened_says_nothing_about_the_film(
+    shelf: Shelf, reader: Runner[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf.put("01.mkv", film("a storehouse", 1))
+
+    def look_and_unplug(*args: Any) -> Any:
+        seen = look_at(*args)
+        shelf.path("").rename(shelf.folder / "unplugged")
+        return seen
+
+    monkeypatch.setattr(media_job, "look_at", look_and_unplug)
+    shelf.database.write_blocking(lambda conn: store.request(conn, 1, ["01.mkv"]))
+    assert reader.work()
+    assert shelf.all("SELECT facts, error_code FROM inspected_media") == []
 
 
 def test_what_makes_no_sense_is_left_out() -> None:

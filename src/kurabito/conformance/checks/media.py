@@ -8,18 +8,20 @@ from typing import Final
 
 from kurabito.conformance.checks.registry import check
 from kurabito.conformance.recording import Recording
-from kurabito.conformance.scenarios.media import BROKEN, SECONDS, SOUND
+from kurabito.conformance.scenarios.media import BROKEN, EMPTY, SECONDS, SOUND
+from kurabito.protocol.error_codes import ErrorCode
 
 MEDIA: Final = "media"
 _KEYS: Final = ("container", "duration_ms", "video", "audio", "subtitles")
 _MARGIN: Final = 0.1
+_CODES: Final = frozenset(code.value for code in ErrorCode if code.startswith("THUMB_"))
 
 
 @check("MEDIA-1", MEDIA)
 def files_that_are_there_have_a_row(run: Recording) -> Iterator[str]:
     rows = {row["relative_path"]: row for row in run.rows("read", "inspected_media", inspection_id=1)}
-    if rows.keys() != {SOUND, BROKEN}:
-        yield f"there are rows of {sorted(rows)} instead of {sorted((SOUND, BROKEN))}"
+    if rows.keys() != {SOUND, BROKEN, EMPTY}:
+        yield f"there are rows of {sorted(rows)} instead of {sorted((SOUND, BROKEN, EMPTY))}"
     for path, row in rows.items():
         seen = (run.folders[1] / path).stat()
         if (row["size_bytes"], row["mtime_ns"]) != (seen.st_size, seen.st_mtime_ns):
@@ -35,9 +37,10 @@ def facts_are_an_object_or_a_code(run: Recording) -> Iterator[str]:
             yield f"the facts of {SECONDS} s of sound are {facts}"
         elif [(one.get("codec"), one.get("channels")) for one in facts["audio"]] != [("pcm_s16le", 1)]:
             yield f"its tracks of sound are {facts['audio']}"
-    for row in run.rows("read", "inspected_media", relative_path=BROKEN):
-        if row["facts"] is not None or not str(row["error_code"]).startswith("THUMB_"):
-            yield f"what is no film has the facts {row['facts']} and the code {row['error_code']}"
+    for path in (BROKEN, EMPTY):
+        for row in run.rows("read", "inspected_media", relative_path=path):
+            if row["facts"] is not None or row["error_code"] not in _CODES:
+                yield f"{path!r} is no film, and has the facts {row['facts']} and the code {row['error_code']}"
 
 
 @check("MEDIA-3", MEDIA)

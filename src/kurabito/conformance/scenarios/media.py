@@ -15,6 +15,7 @@ RATE: Final = 8000
 SECONDS: Final = 2
 SOUND: Final = "sound/two seconds.wav"
 BROKEN: Final = "broken.mkv"
+EMPTY: Final = "empty.mkv"
 
 
 def read_media(stage: ScenarioStage) -> None:
@@ -23,9 +24,10 @@ def read_media(stage: ScenarioStage) -> None:
     folder = stage.library(1)
     trees.write(folder, SOUND.encode(), _wav())
     trees.write(folder, BROKEN.encode(), b"no film, whatever its name says")
+    trees.write(folder, EMPTY.encode(), b"")
     trees.write(stage.folder / "outside", b"secret.wav", _wav())
     (folder / "link.wav").symlink_to(stage.folder / "outside" / "secret.wav")
-    paths = [SOUND, BROKEN, "link.wav", "../outside/secret.wav", "not there.mkv"]
+    paths = [SOUND, BROKEN, EMPTY, "link.wav", "../outside/secret.wav", "not there.mkv"]
     now = stage.now()
     for number, where in ((1, folder), (2, stage.folder / "not there")):
         stage.insert(

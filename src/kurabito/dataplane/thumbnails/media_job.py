@@ -29,6 +29,7 @@ _NOT_THERE: Final = frozenset(
         ErrorCode.FILE_CHANGED,
         ErrorCode.FILE_UNREADABLE,
         ErrorCode.PATH_ESCAPES,
+        ErrorCode.ROOT_UNAVAILABLE,
         ErrorCode.THUMB_NOT_A_FILE,
     }
 )

@@ -9,11 +9,9 @@ from typing import Final, NamedTuple
 
 from kurabito.db import Connection, Queries
 from kurabito.library.media.facts import MediaFacts, read_media_facts
-from kurabito.protocol.leased.inspections import MOST_READ
+from kurabito.protocol.leased.inspections import LONGEST_FACTS, MOST_READ
 
 SQL: Final = Queries("kurabito.library.media", "store.sql")
-LONGEST: Final = 1 << 16
-"""Characters of the facts of one file; a data plane that writes more is not believed."""
 WINDOW: Final = 20_000
 """Ids that are looked through at once: without a long look at all files, however many there are."""
 _SUFFIXES: Final = frozenset(
@@ -51,7 +49,7 @@ def collect(conn: Connection) -> int:
     """Take over what data planes read, and forget how that was asked for; how many inspections ended."""
     ended = conn.all(SQL.ended)
     for inspection_id, folder, paths, status, code in ended:
-        conn.run(SQL.collect, {"id": inspection_id, "folder": folder, "longest": LONGEST})
+        conn.run(SQL.collect, {"id": inspection_id, "folder": folder, "longest": LONGEST_FACTS})
         if status == "failed":
             rows = json.dumps([{"path": path} for path in json.loads(paths or "[]")])
             conn.run(SQL.give_up, {"rows": rows, "folder": folder, "error_code": code})

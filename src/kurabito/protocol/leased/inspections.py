@@ -24,6 +24,9 @@ MOST_INSPECTED: Final = 20_000
 MOST_READ: Final = 50
 """Files that one inspection has read, so that a plane has few of them in hand at once."""
 
+LONGEST_FACTS: Final = 1 << 16
+"""Characters of the facts of one file; a plane that writes more is not believed."""
+
 FOUND_VALUES: Final = ("file_count", "total_bytes")
 FINISH_COLUMNS: Final = {**retries.finish_columns("inspections"), **{name: f":{name}" for name in FOUND_VALUES}}
 FINISH_VALUES: Final = (*retries.FINISH_VALUES, *FOUND_VALUES)

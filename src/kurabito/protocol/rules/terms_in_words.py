@@ -59,6 +59,7 @@ WORDS: Final[Mapping[str, str]] = {
     "thumb_retry_last": _seconds(thumbnails.retry_delay(99)),
     "most_inspected": f"{inspections.MOST_INSPECTED:,}",
     "most_read": str(inspections.MOST_READ),
+    "longest_facts": str(inspections.LONGEST_FACTS),
     "wait_first": _seconds(retries.FIRST_WAIT),
     "wait_last": _seconds(retries.LONGEST_WAIT),
     "wait_lost": str(retries.MOST_LOST),
