@@ -4,7 +4,8 @@
 
 A FILE is JSON lines of {"title", "expected": {"title", "season"?, "year"?, "country"?}}. The gold names of a line are one name or a
 list; names that occur in one list are one show. A show-season counts as joinable when its spellings are connected: by titles that
-carry several of its names, or by the index. In doubt is neither split nor mixed: it is counted apart.
+carry several of its names, or by the index. In doubt is neither split nor mixed: it is counted apart. Where lines have the "key" of
+their show-season, that says what is one, and lines that are "unjoined" or in "doubt" are left out.
 
 Many gold names were written by another parser. A LIST names the rows that are disputed, by the first digits of their titles' SHA-256,
 each with its reason: `{"rows": [...], "verdict": "one show" | "left out", "why"}` a line. Rows of one show count as one name; what is left
@@ -55,6 +56,8 @@ class Gold:
     season: int
     marks: tuple[Any, ...]
     """Year and country, where the source says them."""
+    key: str | None = None
+    """The show-season, where it is not told by names: rows of one have the same."""
 
 
 @dataclass(frozen=True)
@@ -108,11 +111,12 @@ def read_gold(path: Path) -> list[Gold]:
         if not listed or not any(fold_title(name) for name in listed):
             continue
         season = row["expected"].get("season")
-        if isinstance(season, list) or season == 0:
+        if isinstance(season, list) or season == 0 or row.get("doubt") or row.get("unjoined"):
             continue
-        folded, said = _names(listed, season)
+        key = row.get("key")
+        folded, said = _names(listed, season) if key is None else (tuple(filter(None, map(fold_title, listed))), 1)
         marks = tuple(row["expected"].get(mark) for mark in ("year", "country"))
-        rows.append(Gold(row["title"], folded, said, marks))
+        rows.append(Gold(row["title"], folded, said, marks, key))
     return rows
 
 
@@ -184,7 +188,7 @@ def score(
         shows.join([name for mark in some if mark in marked for name in marked[mark].names] or [None])
     groups: dict[Any, list[Gold]] = defaultdict(list)
     for row in rows:
-        groups[shows.find(row.names[0]), row.season].append(row)
+        groups[row.key or shows.find(row.names[0]), row.season].append(row)
     split, joinable = {}, 0
     for key, some in groups.items():
         for part in _joined(some, namesakes):
@@ -198,7 +202,7 @@ def score(
     for row in rows:
         series_id, asked = found.get(row.title, (0, True))
         if not asked:
-            in_series[series_id].setdefault((shows.find(row.names[0]), row.season), row)
+            in_series[series_id].setdefault((row.key or shows.find(row.names[0]), row.season), row)
     mixed = {series_id: list(some.values()) for series_id, some in in_series.items() if len(some) > 1}
     in_doubt = [row for row in rows if row.title in found and found[row.title][1]]
     return Score(len(rows), joinable, split, mixed, in_doubt, sum(row.title not in found for row in rows))

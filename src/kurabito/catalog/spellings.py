@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from kurabito.catalog.releases import Name
-from kurabito.metadata.lookup import Sequel, read_sequel
+from kurabito.metadata.lookup import Sequel, read_part, read_sequel
 from kurabito.titles.junk_names import is_junk_name
 from kurabito.titles.kana import kana_to_romaji
 from kurabito.titles.romaji import romaji_key
@@ -140,9 +140,12 @@ def read_folded_sequel(folded: str) -> Sequel | None:
 
 
 def bare_title(title: str) -> Name:
-    """A Japanese title without its season, as the names of its series have it."""
+    """A title without its season, as the names of its series have it; the mark of a part stays with it."""
     sequel = read_sequel(title)
-    return Name.of(title if sequel is None else sequel.name)
+    if sequel is None:
+        return Name.of(title)
+    part = read_part(title)
+    return Name.of(sequel.name) if part is None else part_name(sequel.name, part.part)
 
 
 def likeness_of(name: Name) -> str | None:

@@ -84,6 +84,13 @@ async def test_a_number_that_counts_seasons_through_goes_to_the_season_that_has_
     assert "counted" in index.all("SELECT clues FROM anime_links WHERE title LIKE '%29%'")[0][0]
 
 
+async def test_a_name_that_only_titles_have_is_counted_through_like_those_of_its_show(index: Desk) -> None:
+    feed = index.subscribe()
+    await index.bring(feed, item("[Kura] 藏之灰姑娘 / Haihime-sama - 03 [1080p]"))
+    await index.bring(feed, item("[Kura] Haihime-sama - 29 [1080p]"), item("[Kura] Haihime-sama - 04 [1080p]"))
+    assert [row[1:] for row in index.all(PLACES)] == [(1, 3.0), (2, 5.0), (1, 4.0)]
+
+
 async def test_the_season_is_made_when_it_is_not_there_and_cours_stay_one_while_no_one_follows_them_apart(
     index: Desk,
 ) -> None:

@@ -283,3 +283,17 @@ async def test_signs_that_no_name_of_a_followed_show_has_are_asked_about(kept_de
         kept_desk, "[Kura] Hataraku Kurabito!! - 05 [1080p]", "[Kura] Hataraku Kurabito - 06 [1080p]"
     )
     assert found == [None, first]
+
+
+async def test_a_season_that_only_its_record_counts_is_found_by_its_number_in_romaji(desk: Desk) -> None:
+    listed = [entry(31, 2013, "はたらく蔵人!", season=1), entry(32, 2022, "はたらく蔵人!!", season=2)]
+    (second,) = await followed(desk, 32, index=listed)
+    titles = ("[Kura] Hataraku Kurabito! S2 - 05 [1080p]", "[Toji] Hataraku Kurabito S3 - 05 [1080p]")
+    found = await series_of(desk, *titles)
+    assert (found[0], found[1] != second) == (second, True)
+
+
+async def test_a_second_part_of_a_season_is_found_in_romaji(desk: Desk) -> None:
+    listed = [entry(41, 2023, "蔵人の嫁 SEASON2", season=2), entry(42, 2023, "蔵人の嫁 SEASON2 第2クール", season=2)]
+    (part,) = await followed(desk, 42, index=listed)
+    assert await series_of(desk, "[Kura] Kurabito no Yome Season 2 Part 2 - 01 [1080p]") == [part]

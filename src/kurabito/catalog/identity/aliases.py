@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
 from kurabito.catalog.releases import Name
-from kurabito.catalog.spellings import likeness_of, part_name
+from kurabito.catalog.spellings import bare_title, likeness_of
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection, Queries
-from kurabito.metadata.lookup import Sequel, read_part, read_sequel
+from kurabito.metadata.lookup import read_sequel
 from kurabito.metadata.records import Details, RecordKind
 
 SQL: Final = Queries("kurabito.catalog.identity", "aliases.sql")
@@ -78,15 +78,8 @@ def names_of_record(details: Details) -> tuple[list[Name], int]:
     A name that ends with the mark of a season is read as the name and that season; where none of them does, titles say none.
     """
     titles = [title for title in (details.title_english, details.title_japanese, details.title_chinese) if title]
-    sequels = [None if details.kind is RecordKind.MOVIE else read_sequel(title) for title in titles]
-    names = [_base(title, sequel) for title, sequel in zip(titles, sequels, strict=True)]
+    is_film = details.kind is RecordKind.MOVIE
+    names = [Name.of(title) if is_film else bare_title(title) for title in titles]
+    sequels = [None if is_film else read_sequel(title) for title in titles]
     season = next((sequel.season for sequel in sequels if sequel), FIRST_SEASON)
     return list({name.folded: name for name in reversed(names)}.values())[::-1], season
-
-
-def _base(title: str, sequel: Sequel | None) -> Name:
-    """A title without its season; the mark of a part stays with it."""
-    if sequel is None:
-        return Name.of(title)
-    part = read_part(title)
-    return Name.of(sequel.name) if part is None else part_name(sequel.name, part.part)

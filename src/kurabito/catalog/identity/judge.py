@@ -133,6 +133,7 @@ class IdentityJudge:
             year = None if reading.is_later_season else reading.year
             yield from self._named(reading, Clue.INDEX, name.folded, index.namesakes(name.folded, reading.kind, year))
             yield from self._named(reading, Clue.ROMAJI, name.folded, self.known.alike(name))
+            yield from self._ways_of_recorded_season(reading, name)
             yield from self._ways_of_halves(reading, name)
             if reading.kind is SeriesKind.MOVIE:
                 yield from self._named(reading, Clue.NAME, name.folded, film_names(name))
@@ -155,6 +156,14 @@ class IdentityJudge:
                     yield _Way(series, Clue.INDEX, name.folded, row)
         if reading.season is None:
             yield from self._ways_of_seasons(reading)
+
+    def _ways_of_recorded_season(self, reading: Reading, name: Name) -> Iterator[_Way]:
+        """A season whose record counts it, and whose title does not: `Hataraku Kurabito S2` is `はたらく蔵人!!`."""
+        if reading.is_later_season:
+            for other in self.known.alike(name):
+                for series, row in self.known.named(other, reading, FIRST_SEASON):
+                    if series.metadata_id is not None and series.season == reading.season:
+                        yield _Way(series, Clue.ROMAJI, name.folded, row)
 
     def _ways_of_number_inside(self, reading: Reading, name: Name) -> Iterator[_Way]:
         """`Show IV: Encore` is the fourth season, whether a title says its number again or not."""
