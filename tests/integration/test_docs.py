@@ -252,6 +252,14 @@ def test_a_text_that_no_page_shows_is_seen() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_a_body_is_sent_with_its_type(page: Path) -> None:
+    """What `curl -d` sends is a form unless it is told, and refused."""
+    commands = re.findall(r"^curl (?:[^\n]*\\\n)*[^\n]*", page.read_text(encoding="utf-8"), re.MULTILINE)
+    bodies = [one for one in commands if re.search(r"\s(?:-d|--data\S*)\s", one)]
+    assert [one for one in bodies if "Content-Type: " not in one] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_no_page_is_left_out_of_the_index(page: Path) -> None:
     docs = ROOT / "docs"
     if page.is_relative_to(docs) and page != docs / "README.md":

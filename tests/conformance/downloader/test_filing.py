@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,7 @@ from tests.support.waiting import PATIENCE
 
 from kurabito.dataplane.inspections import InspectionWork
 from kurabito.dataplane.leasing.runner import LeasedWork, Runner
+from kurabito.dataplane.placing import staged_file
 from kurabito.dataplane.placing.work import PlacementWork
 from kurabito.db import Connection, Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
@@ -236,6 +238,28 @@ async def test_on_two_file_systems_a_torrent_ends_as_a_copy_and_seeds_on(
         filed = await bring_one(every_program, core, tmp_path / "downloads")
         assert core.outcomes() == {("completed", "copy", None)}
     assert {path for path in disk.rglob("*") if path.is_file()} == {target for _, _, _, target in filed}
+    for rig, known, source, target in filed:
+        assert target.read_bytes() == source.read_bytes()
+        assert not target.samefile(source)
+        await rig.until(known, status=TransferStatus.COMPLETED)
+        await rig.client.delete_torrent(known, True)
+
+
+async def test_where_there_are_no_links_a_torrent_ends_as_a_copy_and_seeds_on(
+    every_program: EveryProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the kernel's exFAT and FAT do it: no links, but moves that replace nothing."""
+
+    def refused(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    with opened(f"sqlite:///{tmp_path / 'filing.db'}", tmp_path / "anime") as core:
+        with monkeypatch.context() as without:
+            without.setattr(staged_file, "_UNNAMED", 0)
+            without.setattr(os, "link", refused)
+            filed = await bring_one(every_program, core, tmp_path / "downloads")
+        assert core.outcomes() == {("completed", "copy", None)}
+        assert {path for path in core.library.rglob("*") if path.is_file()} == {target for _, _, _, target in filed}
     for rig, known, source, target in filed:
         assert target.read_bytes() == source.read_bytes()
         assert not target.samefile(source)

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 from guessit import guessit
+from tests.unit.placements.test_read_back import as_jellyfin_reads
 
 from kurabito.placements.filing.naming_facts import named_by, read_named_by
 from kurabito.placements.naming.presets import DEFAULT_NAMING, PRESETS, Preset
@@ -144,6 +145,13 @@ def test_what_was_filed_is_read_back_as_the_same_season_and_episodes() -> None:
             if file.file_class is FileClass.VIDEO and file.work and file.work.kind is WorkKind.EPISODE:
                 told = parse_title(str(file.target).rpartition("/")[2])
                 assert (told.season, told.episodes) == (file.work.season, file.work.episodes), file.target
+
+
+def test_what_was_filed_is_read_back_by_the_expressions_of_jellyfin() -> None:
+    for files in ALL:
+        for file in files.plan().of(FileAction.FILE):
+            if file.file_class is FileClass.VIDEO and file.work and file.work.kind is WorkKind.EPISODE:
+                assert as_jellyfin_reads(str(file.target)) == (file.work.season, file.work.episodes), file.target
 
 
 def test_every_show_that_was_filed_is_read_back_by_another_parser() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
@@ -223,8 +222,8 @@ def _place(conn: Connection, decision: FilingDecision, destination: Destination,
             **_replaced(conn, library.id, file, video),
         }
         placement_id = conn.value(_SQL.place, values)
-        if file.file_class is FileClass.VIDEO and file.work is not None and file.work.series_id == series_id:
-            _note_episodes(conn, placement_id, series_id, episode_keys(file.work))
+        if file.file_class is FileClass.VIDEO and file.work is not None and file.work.series_id is not None:
+            _note_episodes(conn, placement_id, file.work, is_numbered=file.path in decision.numbered)
     if folder := destination.folder or top_folder_of(file.target for file in decision.filed):
         destinations.remember(conn, series_id, library.id, folder)
 
@@ -244,9 +243,13 @@ def replaced_file(path: str | None, row: Row | None) -> dict[str, Any]:
     return {"replaces": path, "replaces_size": size, "replaces_mtime_ns": mtime_ns, "trash_id": uuid4().hex}
 
 
-def _note_episodes(conn: Connection, placement_id: int, series_id: int, keys: Sequence[EpisodeKey]) -> None:
-    for kind, number in keys:
-        values = {"series_id": series_id, "kind": kind, "number": number}
+def _note_episodes(conn: Connection, placement_id: int, work: Work, *, is_numbered: bool) -> None:
+    is_regular = work.kind is WorkKind.EPISODE and not is_numbered
+    if is_regular and conn.value(_SQL.season, {"id": work.series_id}) != work.season:
+        # Of a season that no series is: the file has its name, and no episode of this series has it.
+        return
+    for kind, number in episode_keys(work):
+        values = {"series_id": work.series_id, "kind": kind, "number": number}
         conn.run(_SQL.add_episode, values)
         conn.run(_SQL.has_episode, {**values, "placement_id": placement_id})
 

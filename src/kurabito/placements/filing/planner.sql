@@ -54,6 +54,9 @@ VALUES (:download_id, :inspection_id, :library_id, :mode, :fallbacks, :source_ro
         :reserve, :named_by, :replaces, :replaces_size, :replaces_mtime_ns, :trash_id, :now, :now)
 RETURNING id;
 
+-- name: season
+SELECT season FROM series WHERE id = :id;
+
 -- name: add_episode
 INSERT INTO episodes (series_id, kind, number, created_at, updated_at)
 VALUES (:series_id, :kind, CAST(:number AS double precision), :now, :now)

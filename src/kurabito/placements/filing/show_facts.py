@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -15,7 +16,7 @@ from kurabito.db.rows import ColumnList
 from kurabito.metadata import records
 from kurabito.metadata.franchises import episodes_known
 from kurabito.metadata.records import Details
-from kurabito.placements.filing.destination import Destination
+from kurabito.placements.filing.destination import Destination, find_destination
 from kurabito.placements.filing.naming_facts import read_named_by
 from kurabito.placements.library_naming import naming_of
 from kurabito.placements.naming.numbering import (
@@ -96,11 +97,26 @@ def read_show(conn: Connection, series: Series, *, with_titles: bool = False) ->
 
 def read_context(conn: Connection, download: DownloadFacts, destination: Destination) -> PlanContext:
     """What is known before the names of the files are read."""
-    series = download.series
     naming = naming_of(conn, destination.library.id)
-    named = read_show(conn, series, with_titles=naming.uses("episode_title"))
+    series = download.series
+    with_titles = naming.uses("episode_title")
+    named = read_show(conn, series, with_titles=with_titles)
+    others = (other for other in _other_seasons(conn, series) if _lies_there(conn, other, destination))
+    return PlanContext(
+        shows=(_season_context(conn, series, named, destination),),
+        seasons=tuple(
+            _season_context(conn, other, read_show(conn, other, with_titles=with_titles), destination)
+            for other in others
+        ),
+        release_title=download.title,
+        link_episodes=download.episodes,
+        naming=_naming(naming, has_tmdb=named.has_tmdb),
+    )
+
+
+def _season_context(conn: Connection, series: Series, named: NamedShow, destination: Destination) -> ShowContext:
     episodes = conn.all(_SQL.episodes, {"series_id": series.id})
-    show = ShowContext(
+    return ShowContext(
         series_id=series.id,
         names=named.names,
         season=series.season,
@@ -114,11 +130,23 @@ def read_context(conn: Connection, download: DownloadFacts, destination: Destina
         folder=destination.folder,
         season_folders=destination.season_folders,
     )
-    return PlanContext(
-        shows=(show,),
-        release_title=download.title,
-        link_episodes=download.episodes,
-        naming=_naming(naming, has_tmdb=named.has_tmdb),
+
+
+def _other_seasons(conn: Connection, series: Series) -> list[Series]:
+    """The other seasons of the same show that are known, as far as each of them is one series."""
+    values = {"id": series.id, "metadata_id": series.metadata_id, "season": series.season}
+    found = [catalog_series.find(conn, other) for (other,) in conn.all(_SQL.other_seasons, values)]
+    counts = Counter(other.season for other in found)
+    return [other for other in found if counts[other.season] == 1]
+
+
+def _lies_there(conn: Connection, series: Series, destination: Destination) -> bool:
+    """Whether the files of a season go into the same folder of the same library."""
+    found = find_destination(conn, series.id, series.metadata_id, series.kind.value, destination.library.id)
+    return (
+        isinstance(found, Destination)
+        and found.library.id == destination.library.id
+        and found.folder in (None, destination.folder)
     )
 
 

@@ -14,6 +14,14 @@ SELECT {record} FROM metadata WHERE id = :id;
 -- name: entries
 SELECT id, tmdb_season, air_date, episode_count FROM metadata WHERE tmdb_id = :tmdb_id AND tmdb_kind = 'tv';
 
+-- name: other_seasons
+SELECT series.id FROM metadata AS mine
+JOIN metadata AS theirs ON theirs.tmdb_id = mine.tmdb_id AND theirs.tmdb_kind = mine.tmdb_kind
+JOIN series ON series.metadata_id = theirs.id
+WHERE mine.id = CAST(:metadata_id AS bigint) AND mine.tmdb_kind = 'tv' AND series.id <> :id AND series.season <> :season
+    AND series.kind = 'tv' AND series.merged_into IS NULL
+ORDER BY series.season, series.id;
+
 -- name: episodes
 SELECT kind, number FROM episodes WHERE series_id = :series_id;
 

@@ -128,12 +128,15 @@ def refuse_unfinished(conn: Connection, path: PurePath, root: PurePath) -> None:
 
 
 def _imported(file: PlannedFile, series: Series) -> ImportedFile:
-    keys = planner.episode_keys(file.work) if file.work is not None and file.file_class is FileClass.VIDEO else []
+    work = file.work if file.file_class is FileClass.VIDEO else None
+    keys = [] if work is None else planner.episode_keys(work)
+    # A folder may have other seasons of the show, too.
+    series_id = series.id if work is None or work.series_id is None else work.series_id
     return ImportedFile(
         path=file.path,
         size=file.size,
         action=file.action,
         reason=file.reason,
         target=file.target,
-        episodes=tuple(HadEpisode(series.id, kind, number) for kind, number in keys),
+        episodes=tuple(HadEpisode(series_id, kind, number) for kind, number in keys),
     )

@@ -123,7 +123,14 @@ def _left_if_had(video: PlannedFile, context: PlanContext) -> PlannedFile:
     work = video.work
     if work is None or video.action is not FileAction.FILE or work.kind is not WorkKind.EPISODE:
         return video
-    show = next((one for one in context.shows if one.series_id == work.series_id and one.season == work.season), None)
+    show = next(
+        (
+            one
+            for one in (*context.shows, *context.seasons)
+            if one.series_id == work.series_id and one.season == work.season
+        ),
+        None,
+    )
     had = [show.had.get(episode) for episode in work.episodes] if show else []
     known = [one for one in had if one is not None]
     if len(known) < len(had) or not had or _is_said(video):

@@ -180,6 +180,8 @@ class PlanContext:
 
     shows: tuple[ShowContext, ...] = ()
     """The series of the download first, then the other seasons of its show. None: the names alone say it."""
+    seasons: tuple[ShowContext, ...] = ()
+    """Other seasons of the same show: meant where the names say several seasons, or a person says one."""
     release_title: str | None = None
     """What the feed called it, or the folder's own name."""
     link_episodes: tuple[Episode, ...] = ()

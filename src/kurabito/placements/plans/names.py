@@ -97,9 +97,15 @@ def _tags(tag: TrackTag) -> Iterator[TrackTag]:
         yield replace(tag, title=f"{tag.title} {number}" if tag.title else str(number))
 
 
+def numbers_of_season(numbers: EntryNumbers, season: int, work: Work) -> EntryNumbers:
+    """How the season of a work is numbered: as the entry's, unless a person said another season of its show."""
+    is_own = work.kind is not WorkKind.EPISODE or work.season in (None, season)
+    return numbers if is_own else EntryNumbers(season=work.season or 1)
+
+
 def show_of(work: Work, context: PlanContext) -> ShowContext | None:
     """The series that a work is of, if it is one of the context."""
-    alike = [show for show in context.shows if show.series_id == work.series_id]
+    alike = [show for show in (*context.shows, *context.seasons) if show.series_id == work.series_id]
     exact = [show for show in alike if show.season == work.season]
     return next(iter(exact or alike), None)
 
@@ -121,9 +127,10 @@ def _facts(file: PlannedFile, work: Work, show: ShowContext | None) -> NameFacts
 
 def _numbered(facts: NameFacts, work: Work, show: ShowContext | None, naming: NamingSettings) -> NameFacts | None:
     """The facts with season and number as the library counts; None where the record does not say."""
-    entry = (
-        show.numbers if show else EntryNumbers(season=work.season or 1, before=0 if work.season in (None, 1) else None)
-    )
+    if show is None:
+        entry = EntryNumbers(season=work.season or 1, before=0 if work.season in (None, 1) else None)
+    else:
+        entry = numbers_of_season(show.numbers, show.season, work)
     if work.kind is WorkKind.SPECIAL:
         number = special_number(work.label or "", entry)
         return facts._replace(season=0, episode=() if number is None else (number,))

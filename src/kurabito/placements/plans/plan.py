@@ -15,6 +15,8 @@ from kurabito.placements.plans.model import (
     ListedFile,
     PlanContext,
     PlannedFile,
+    SaidFile,
+    Work,
     WorkKind,
     because,
 )
@@ -87,7 +89,7 @@ def _plan_videos(readings: Sequence[VideoReading], context: PlanContext) -> list
         work, reason, candidates = placed.work, placed.reason, placed.candidates
         said = context.said.get(reading.path.path)
         if said is not None and said.work is not None:
-            work, reason, candidates = said.work, because(PlanReason.SAID), ()
+            work, reason, candidates = _of_season(said, said.work, context), because(PlanReason.SAID), ()
         elif work is not None and work.title and work.kind is not WorkKind.FILM and not context.shows:
             work = replace(work, title=titles.get(fold_title(work.title), work.title))
         videos.append(
@@ -104,6 +106,14 @@ def _plan_videos(readings: Sequence[VideoReading], context: PlanContext) -> list
         )
     asked = ask_about_other_shows(videos, [reading.title for reading in readings], context)
     return leave_what_is_had(settle_doubles(asked), context)
+
+
+def _of_season(said: SaidFile, work: Work, context: PlanContext) -> Work:
+    """What a person said, of the series that is the season which was said."""
+    if said.is_numbered or work.kind is not WorkKind.EPISODE:
+        return work
+    other = next((show for show in context.seasons if show.season == work.season), None)
+    return work if other is None else replace(work, series_id=other.series_id)
 
 
 def _refused(paths: Sequence[SplitPath], classes: Sequence[Classified], programs: list[str]) -> FilePlan:

@@ -45,6 +45,8 @@ def place_in_series(readings: Sequence[VideoReading], context: PlanContext) -> l
     first = min((number for reading in readings for number in reading.episodes), default=0)
     # Where all names say one season, it is the series' own, whatever number the series has.
     strict = len({reading.season for reading in readings}) > 1
+    if strict:
+        context = replace(context, shows=(*context.shows, *context.seasons))
     told = _with_offsets(context, readings)
     choices = [_choices(reading, told, strict=strict) for reading in readings]
     sure = [found[0].counted_on for found in choices if len(found) == 1]
@@ -69,7 +71,7 @@ def _is_uncounted(reading: VideoReading, choice: _Choice) -> bool:
 
 def _far(reading: VideoReading, placed: WorkReading) -> WorkReading:
     """The question about a number beyond what seasons have."""
-    works = tuple(work for work in (placed.work, episode_work(reading, 1)) if work is not None)
+    works = () if placed.work is None else (placed.work,)
     return WorkReading(None, because(PlanReason.MAYBE_ABSOLUTE, number=reading.episodes[0]), works)
 
 

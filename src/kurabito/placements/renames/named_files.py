@@ -22,6 +22,7 @@ from kurabito.placements.naming.renames import FiledFile
 from kurabito.placements.naming.targets import EXTRAS_FOLDER, series_folder
 from kurabito.placements.naming.tokens import NameFacts, joined_titles
 from kurabito.placements.plans.model import FileClass, WorkKind
+from kurabito.placements.plans.names import numbers_of_season
 
 _SQL: Final = Queries("kurabito.placements.renames", "renames.sql")
 
@@ -161,7 +162,10 @@ def _numbers(
 ) -> tuple[int | None, tuple[int, ...], tuple[int, ...]]:
     """Season, number and absolute number as the library counts; nothing where that is not known."""
     work = by.work
-    entry = EntryNumbers(season=work.season or 1, before=0) if show is None else show.named.numbers
+    if show is None:
+        entry = EntryNumbers(season=work.season or 1, before=0)
+    else:
+        entry = numbers_of_season(show.named.numbers, show.named.numbers.season, work)
     if work.kind is WorkKind.SPECIAL:
         number = special_number(work.label or "", entry)
         return 0, () if number is None else (number,), ()
