@@ -152,7 +152,11 @@ async def _serve_until_stopped(
         refuse_strangers(settings.host, has_password=await access.passwords.is_set())
         address = address_of(listener)
         product = await until_the_end.enter_async_context(_product(settings, queue, outbound, built_in, address))
-        registry = _registry(settings, product, access)
+
+        def is_starting() -> bool:
+            return dataplane and datetime.now(UTC) - started < _PLANE_STARTS
+
+        registry = served_registry(settings, product, access, is_starting)
         if stage is not None:
             stage.join(registry)
             until_the_end.push_async_callback(stage.close)
@@ -170,7 +174,7 @@ async def _serve_until_stopped(
             meter,
             started=started,
             troubles=troubles.now,
-            is_starting=lambda: plane is not None and datetime.now(UTC) - started < _PLANE_STARTS,
+            is_starting=is_starting,
             own=OwnParts(
                 settings, store, restart.request, None if stage is not None else SetupProgress(queue.database)
             ),
@@ -229,8 +233,8 @@ def _ours(built_in: BuiltIn, connections: ClientConnections, instance_id: str) -
     return built_in.find(instance_id) or connections.find(instance_id)
 
 
-def _registry(settings: Settings, product: Product, access: Access) -> Registry:
-    """The tasks of the product."""
+def served_registry(settings: Settings, product: Product, access: Access, is_starting: Callable[[], bool]) -> Registry:
+    """The tasks of the product; while it is starting, nobody is told that its data plane is missing."""
     return product_registry(
         product.queue,
         access.sessions,
@@ -248,7 +252,7 @@ def _registry(settings: Settings, product: Product, access: Access) -> Registry:
         product.finished_shows,
         product.notices,
         product.outbox,
-        AttentionWatch(open_attention(settings, product), product.database, product.outbox),
+        AttentionWatch(open_attention(settings, product, is_starting=is_starting), product.database, product.outbox),
     )
 
 

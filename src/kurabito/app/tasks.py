@@ -8,6 +8,7 @@ from typing import Final, Protocol
 from kurabito.access import Sessions
 from kurabito.catalog.matching.service import MATCH
 from kurabito.downloads.wanted.search import EXPECT
+from kurabito.feeds.tasks import FETCH
 from kurabito.library.deletion.trash import Trash
 from kurabito.library.media.readings import READ as READ_MEDIA
 from kurabito.library.tasks import HASH, SCAN, hash_key
@@ -38,6 +39,13 @@ FOLLOW_UPS: Final = (
         why="what is in a new film is read once it is known, and nothing waits for that",
         payloads=lambda _result: [None],
         unique_key=lambda _payload: READ_MEDIA,
+    ),
+    FollowUp(
+        after=FETCH,
+        then=MATCH,
+        why="a series that came with a feed has its record before its first file is named by it",
+        payloads=lambda result: [None] if result.new else [],
+        unique_key=lambda _payload: MATCH,
     ),
     FollowUp(
         after=UPDATE,

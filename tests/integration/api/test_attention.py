@@ -6,13 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kurabito.app.compose.attention import open_attention
+from kurabito.app.own.pages import open_access
 from kurabito.app.product import open_product
+from kurabito.app.serve import served_registry
 from kurabito.attention import AttentionCode
 from kurabito.catalog.matching.matcher import CatalogMatcher
 from kurabito.db import Connection, leases
 from kurabito.db.migrate import PRODUCT, migrate
 from kurabito.library.libraries import LibrarySettings
 from kurabito.library.loop import Reconciler
+from kurabito.notifications.model import DestinationKind, DestinationSettings
+from kurabito.notifications.watch import LOOK
 from kurabito.protocol.leased.jobs import FINISH, FINISH_COLUMNS, FINISH_VALUES, JOBS
 from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
@@ -255,3 +259,25 @@ async def test_a_data_plane_that_is_starting_is_not_missing(url: str, tmp_path: 
         assert AttentionCode.DATA_PLANE_MISSING not in {one.code for one in await needs.list()}
         starting[0] = False
         assert AttentionCode.DATA_PLANE_MISSING in {one.code for one in await needs.list()}
+
+
+async def test_a_data_plane_that_is_starting_is_told_to_nobody(url: str, tmp_path: Path) -> None:
+    settings = Settings(api_key="a key for the tests", state=tmp_path / "state", database=url)
+    (tmp_path / "films").mkdir()
+    async with open_queue(url) as queue:
+        assert isinstance(queue, SqlQueue)
+        migrate(queue.database, PRODUCT)
+        product = open_product(settings, queue)
+        await product.library.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
+        phone = DestinationSettings(kind=DestinationKind.WEBHOOK, name="Phone", url="http://127.0.0.1:9/hook")
+        await product.notifications.add(phone)
+        starting = [True]
+        look = served_registry(
+            settings, product, open_access(settings, queue.database), is_starting=lambda: starting[0]
+        ).handler(LOOK)
+        assert look is not None
+        for told in (False, True):
+            await look.fn()
+            subjects = await queue.database.read(lambda conn: conn.all("SELECT subject FROM notified_subjects"))
+            assert any("data_plane" in subject for (subject,) in subjects) is told
+            starting[0] = False

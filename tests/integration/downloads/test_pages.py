@@ -167,10 +167,13 @@ async def test_downloads_tell_who_was_asked_and_do_as_they_are_told(
     assert "Sending to a downloader" in page
     await core.work()
     assert "The download cannot do that now" in await site.post("/downloads/1/retry", 409)
-    b.say(f"{1:040x}", "completed", progress=1.0, size=4 << 20)
+    b.say(f"{1:040x}", "completed", progress=1.0, size=4 << 20, rate=1 << 20, peers=3)
     await core.poll()
     assert "1 Downloaded" in await site.get("/series/1")
-    assert "Completed" in await site.get("/downloads", show="completed", downloader="2")
+    page = await site.get("/downloads", show="completed", downloader="2")
+    assert "Completed" in page
+    # It is not asked again how fast it is, so it is not shown for ever how fast it was.
+    assert "MiB/s" not in page
     assert "No downloads match" in await site.get("/downloads", show="completed", downloader="1")
     await site.post("/downloads/2/remove", delete_files="yes")
     await core.work()

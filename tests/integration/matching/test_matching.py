@@ -193,6 +193,31 @@ async def test_a_series_of_the_catalog_gives_its_folder_its_record_and_gets_one(
     assert desk.get(found["Own Name"].metadata_id).details.title_english == "Own Name"
 
 
+async def test_a_folder_named_by_a_feed_is_what_all_names_of_its_series_say(desk: Desk) -> None:
+    desk.index(
+        OfflineEntry("蔵の夜", RecordKind.TV, "ja", Ids(bgm_id=7), date(2023, 10, 1), other_titles=("藏之夜",)),
+    )
+    for series_id, title in ((1, "Kura no Yoru"), (2, "Nowhere Listed")):
+        desk.run(
+            "INSERT INTO series (id, title, created_at, updated_at) VALUES (:id, :title, :now, :now)",
+            id=series_id,
+            title=title,
+        )
+    for series_id, name in ((1, "Kura no Yoru"), (1, "藏之夜"), (2, "Nowhere Listed")):
+        desk.run(
+            "INSERT INTO series_aliases (folded, kind, season, name, series_id) VALUES (:folded, 'tv', 1, :name, :id)",
+            folded=name.replace(" ", "").lower(),
+            name=name,
+            id=series_id,
+        )
+    assert await desk.scan("Kura no Yoru/Season 01/01.mkv", "Nowhere Listed/01.mkv") == 0
+    found = await desk.all(MatchState.MATCHED)
+    known = {match.series_id: desk.get(match.metadata_id).details for match in found.values()}
+    assert (known[1].bgm_id, known[1].title_japanese) == (7, "蔵の夜")
+    assert (known[2].bgm_id, known[2].title_english) == (None, "Nowhere Listed")
+    assert (await desk.catalog.get(1)).metadata_id == found["Kura no Yoru/Season 01"].metadata_id
+
+
 async def test_a_choice_stays_through_rescans_renames_and_what_is_learned_later(desk: Desk) -> None:
     desk.index(*INDEX)
     await desk.scan("Lighthouse of the Wind/01.mkv", "Nobody Knows This/01.mkv", "Seven Clocks/01.mkv")

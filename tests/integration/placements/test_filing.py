@@ -116,6 +116,28 @@ async def test_films_and_shows_go_into_their_own_libraries(house: House) -> None
     assert house.states(film) == {1: "have"}
 
 
+async def test_a_library_for_films_alone_takes_them_before_one_for_everything(house: House) -> None:
+    house.shelf.run("UPDATE library_roots SET accepts = 'any' WHERE id = 1")
+    house.shelf.run("UPDATE library_roots SET accepts = 'movie' WHERE id = 2")
+    show, film = house.series("Yoru no Kurabito"), house.series("Kura no Eiga", kind="movie", year=2020)
+    house.download(show, EPISODE, {EPISODE: b"one"})
+    house.download(film, "Kura no Eiga", {"[Kura] Kura no Eiga (2020) [1080p].mkv": b"film"}, kind="movie")
+    await house.settle()
+    assert (house.questions(), len(house.library(1))) == ([], 1)
+    assert list(house.library(2)) == ["Kura no Eiga (2020)/Kura no Eiga (2020).mkv"]
+
+
+async def test_what_waits_for_a_library_goes_on_when_libraries_take_something_else(house: House) -> None:
+    house.shelf.run("UPDATE library_roots SET accepts = 'any'")
+    house.download(house.series("Yoru no Kurabito"), EPISODE, {EPISODE: b"one"})
+    await house.settle()
+    assert house.questions() == [(None, "several_libraries")]
+    house.shelf.run("UPDATE library_roots SET accepts = 'movie' WHERE id = 2")
+    await house.settle()
+    assert await house.placements.count_waiting(10) == (0, 0)
+    assert list(house.library(1)) == ["Yoru no Kurabito/Season 01/Yoru no Kurabito S01E01.mkv"]
+
+
 async def test_two_files_of_one_episode_are_asked_about_and_the_rest_is_filed(house: House) -> None:
     series = house.series("Yoru no Kurabito")
     files = {

@@ -147,6 +147,24 @@ async def test_a_season_that_the_user_has_a_folder_for_stays_in_it(house: House,
     assert (await Renames(house.shelf.database).preview(1)).renames == ()
 
 
+async def test_a_folder_of_the_user_keeps_what_was_filed_into_it_beside_their_files(house: House) -> None:
+    record = house.record("Yoru no Kurabito", tmdb_id=7, season=1)
+    series = house.series("Yoru no Kurabito", metadata_id=record)
+    old = house.shelf.put("Anime/夜の蔵人/[Kura] Yoru no Kurabito [05].mkv", b"five")
+    name = min(EPISODES)
+    match = (
+        "INSERT INTO folder_matches (library_id, folder, reading, file_id, job_id, metadata_id, matched_by, created_at, "
+        "updated_at) VALUES (1, :folder, '{}', :file, 'j', :record, 'offline', :now, :now)"
+    )
+    house.shelf.run(match, folder="Anime/夜の蔵人", file=old, record=record)
+    house.download(series, name, {name: b"episode 1"})
+    await house.settle()
+    assert "Anime/夜の蔵人/Season 01/Yoru no Kurabito S01E01.mkv" in house.library()
+    # A scan finds the folder of the season, and that it is of the same show.
+    house.shelf.run(match, folder="Anime/夜の蔵人/Season 01", file=old, record=record)
+    assert (await Renames(house.shelf.database).preview(1)).renames == ()
+
+
 async def test_two_subtitles_of_one_language_go_along(house: House) -> None:
     subtitles = {f"{folder}[Kura] Yoru no Kurabito - 01 [1080p].sc.ass": folder.encode() for folder in ("", "Subs/")}
     house.download(house.series("Yoru no Kurabito"), "Yoru no Kurabito 01", EPISODES | subtitles, episodes=(1, 2))

@@ -202,7 +202,7 @@ async def test_a_series_is_asked_about_followed_named_and_counted(site: Site, fe
     assert "Its series is waiting" not in page.text
     assert f"Accepted {told}" in text_of(await site.get("/following/1"))
     page = await site.post(f"/series/{gate}/state", state="ignored")
-    assert "Its series is ignored." in page.text
+    assert "You do not follow its series." in page.text
     assert "The Gatekeepers" in (await site.get("/series", state="ignored")).text
     assert (await site.post(f"/series/{gate}/state", state="loved")).status_code == 422
 

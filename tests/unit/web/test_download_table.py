@@ -70,6 +70,16 @@ def test_downloads_are_sorted_by_what_their_keeper_chose_and_the_other_way_round
     assert totals_of(some) == DownloadTotals(3, 10, 400, 301)
 
 
+def test_the_episodes_of_a_batch_are_one_torrent() -> None:
+    batch = [download(number, hash="a" * 40, size_bytes=100, downloaded_bytes=50, rate=7) for number in (1, 2, 3)]
+    other = download(4, hash="b" * 40, size_bytes=30, downloaded_bytes=30)
+    assert totals_of([*batch, other]) == DownloadTotals(4, 80, 130, 7)
+    # Two downloaders may have the same torrent, and two that are only asked for are two.
+    elsewhere = download(5, hash="a" * 40, module_id=2, size_bytes=100)
+    assert totals_of([*batch, elsewhere]).size == 200
+    assert totals_of([download(6, size_bytes=1), download(7, size_bytes=1)]).size == 2
+
+
 def test_an_uploaded_torrent_is_a_magnet_link_with_its_name_and_trackers() -> None:
     magnet = magnet_of(torrent_of(uploaded(*form(torrent()))))
     assert is_pasted(magnet)

@@ -35,6 +35,11 @@ class Weighed:
     def says_something(self) -> bool:
         return self.thing is not None or bool(self.candidates)
 
+    @property
+    def is_unknown_elsewhere(self) -> bool:
+        """Whether it is a series that has no record, and the name is in no index."""
+        return self.series is not None and self.thing is not None and self.thing.key == _key_of(self.series)
+
 
 def weigh(reading: FolderReading, known: Knowledge, *, by_alias: bool = True) -> Weighed:
     """What it is about by its own names; only where those are unknown, as a later season, and by the names of its files.
@@ -209,4 +214,8 @@ def _as_thing(series: KnownSeries, reading: FolderReading) -> Thing:
     kind = RecordKind.MOVIE if series.kind is SeriesKind.MOVIE else RecordKind.TV
     title = "title_japanese" if is_foreign(series.title) else "title_english"
     details = Details(kind=kind, year=series.year or reading.year, season=reading.season, **{title: series.title})  # type: ignore[arg-type]
-    return Thing(f"series:{series.id}", details)
+    return Thing(_key_of(series), details)
+
+
+def _key_of(series: KnownSeries) -> str:
+    return f"series:{series.id}"

@@ -228,8 +228,9 @@ def _change(one: PolledDownload, report: DownloadStatus | None) -> dict[str, Any
         status=status,
         progress=1.0 if status is Status.COMPLETED else report.progress,
         size_bytes=one.size_bytes if report.size is None else report.size,
-        rate=report.rate,
-        peers=report.peers,
+        # A program that is asked as the last piece came still says how fast that was, and is not asked again.
+        rate=report.rate if status is Status.DOWNLOADING else None,
+        peers=report.peers if status is Status.DOWNLOADING else None,
         detail=detail,
         missed_polls=0,
         owner=report.owner or one.owner,

@@ -56,12 +56,20 @@ def find_destination(
     for_the_show = known.get(conn.value(_SQL.chosen, {"series_id": series_id}) or 0)
     if for_the_show is not None and for_the_show.accepts is not LibraryIntake.NOTHING:
         return Destination(library=for_the_show)
-    fitting = [library for library in known.values() if library.accepts in (LibraryIntake.ANY, kind)]
+    # A library of films alone is meant for them, though another one takes everything.
+    fitting = [library for library in known.values() if library.accepts == kind] or [
+        library for library in known.values() if library.accepts is LibraryIntake.ANY
+    ]
     if len(fitting) == 1:
         return Destination(library=fitting[0])
     if not fitting:
         return because(FilingReason.NO_LIBRARY, kind=kind)
     return because(FilingReason.SEVERAL_LIBRARIES, kind=kind, libraries=[library.name for library in fitting])
+
+
+def intakes(conn: Connection) -> dict[int, LibraryIntake]:
+    """What each library takes, by its id."""
+    return {library.id: library.accepts for library in _libraries(conn)}
 
 
 def remember(conn: Connection, series_id: int, library_id: int, folder: str) -> None:

@@ -17,8 +17,11 @@ from kurabito.placements.adoption.rounds import AdoptionRounds
 from kurabito.placements.descriptions import store as descriptions
 from kurabito.placements.descriptions.rounds import DescriptionRounds
 from kurabito.placements.filing import arrivals, placed_files, planner
+from kurabito.placements.filing.destination import intakes
+from kurabito.placements.filing.questions import decide_libraries_again
 from kurabito.placements.filing.reasons import FilingReason, because
 from kurabito.placements.leftovers import store as leftovers
+from kurabito.protocol.enums import LibraryIntake
 from kurabito.rounds import Rounds
 from kurabito.wakeup import Bell
 
@@ -71,6 +74,8 @@ class FilingLoop:
         self._news = Bell()
         self._path_maps: Mapping[int, Sequence[PathMap]] | None = None
         """As they were when folders were looked for by them; None before that."""
+        self._intakes: Mapping[int, LibraryIntake] | None = None
+        """What libraries took when that was last decided by; None before that."""
 
     @property
     def trouble(self) -> str | None:
@@ -91,6 +96,7 @@ class FilingLoop:
     async def step(self) -> bool:
         """Take the next step of every download; whether there was anything to do."""
         await self._follow_path_maps()
+        await self._follow_libraries()
         arrived = await self._request_arrivals()
         planned = await self._plan()
         placed = await self._note_placed()
@@ -106,6 +112,13 @@ class FilingLoop:
         if maps != self._path_maps:
             await self._database.write(lambda conn: arrivals.forget_moved(conn, maps))
             self._path_maps = maps
+
+    async def _follow_libraries(self) -> None:
+        """Decide again where downloads go that wait for a library, when one came, went or takes something else."""
+        known = await self._database.read(intakes)
+        if known != self._intakes:
+            await self._database.write(decide_libraries_again)
+            self._intakes = known
 
     async def _request_arrivals(self) -> bool:
         # A look makes no writer wait, and mostly there is nothing.

@@ -142,6 +142,11 @@ def choosable_libraries(conn: Connection) -> list[tuple[int, str]]:
     return [(found, name) for found, name in conn.all(_SQL.libraries)]
 
 
+def decide_libraries_again(conn: Connection) -> None:
+    """Have the downloads planned again that wait for a library: what libraries take has changed."""
+    conn.run(_SQL.plan_undecided)
+
+
 def _plan_again(conn: Connection, question: FileQuestion) -> None:
     conn.run(_SQL.plan_again, {"inspection_id": question.inspection_id})
     conn.notify()

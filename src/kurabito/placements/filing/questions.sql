@@ -37,6 +37,11 @@ UPDATE filing_questions SET answer = NULL, answered_at = NULL, resolved_at = NUL
 -- name: plan_again
 UPDATE inspections SET planned_at = NULL, updated_at = :now WHERE id = :inspection_id AND status = 'completed';
 
+-- name: plan_undecided
+-- Those that wait for a library.
+UPDATE inspections SET planned_at = NULL, updated_at = :now
+WHERE status = 'completed' AND id IN (SELECT inspection_id FROM filing_questions WHERE path IS NULL AND resolved_at IS NULL);
+
 -- name: begun
 -- What came of an answer and cannot be taken back here: files that are in their place, or are about to be.
 SELECT id FROM placements

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -98,7 +99,7 @@ class _Shows:
         self._conn = conn
         self._others = others
         self._with_titles = with_titles
-        self._folders: dict[int, str] = dict(conn.all(_SQL.own_folders, {"library_id": library_id}))
+        self._folders = _own_folders(conn, library_id)
         self._places: dict[int, str] = dict(conn.all(_SQL.places, {"library_id": library_id}))
         self._seasons: dict[int, ShowSeason] = {}
         self._known: dict[int, OpenShow | None] = {}
@@ -133,10 +134,17 @@ class _Shows:
         folder = self._folders.get(series_id)
         if folder is None:
             return OpenShow(named, None, {})
-        folder = above_season(folder) or folder
         # The character after the slash ends what lies below the folder.
         inside = slice(bisect_left(self._others, f"{folder}/"), bisect_left(self._others, f"{folder}0"))
         return OpenShow(named, folder, season_folders(self._others[inside], folder))
+
+
+def _own_folders(conn: Connection, library_id: int) -> dict[int, str]:
+    """The folder of each series that has one. Folders of its seasons, such as one that was made by filing, are in it."""
+    found: defaultdict[int, set[str]] = defaultdict(set)
+    for series_id, folder in conn.all(_SQL.own_folders, {"library_id": library_id}):
+        found[series_id].add(above_season(folder) or folder)
+    return {series_id: folders.pop() for series_id, folders in found.items() if len(folders) == 1}
 
 
 def _facts(by: NamedBy, show: OpenShow | None, naming: NamingSettings) -> NameFacts:

@@ -12,10 +12,9 @@ ORDER BY placement.id;
 SELECT relative_path FROM library_files WHERE library_id = :library_id AND is_missing = 0;
 
 -- name: own_folders
-SELECT series.id, min(match.folder) FROM folder_matches AS match
+SELECT DISTINCT series.id, match.folder FROM folder_matches AS match
 JOIN series ON series.id = match.series_id OR series.metadata_id = match.metadata_id
-WHERE match.library_id = :library_id AND match.is_ignored = 0
-GROUP BY series.id HAVING count(*) = 1;
+WHERE match.library_id = :library_id AND match.is_ignored = 0;
 
 -- name: places
 SELECT series_id, folder FROM series_places WHERE library_id = :library_id;

@@ -113,12 +113,13 @@ def in_order(entries: Iterable[ShownDownload], order: DownloadOrder, *, is_turne
 
 
 def totals_of(entries: Iterable[ShownDownload]) -> DownloadTotals:
-    """What these come to."""
+    """What these come to. The episodes of a batch are one torrent, which counts once."""
     known = [one.download for one in entries]
-    sized = [one for one in known if one.size_bytes]
+    torrents = {(one.module_id, one.hash or one.id): one for one in known}.values()
+    sized = [one for one in torrents if one.size_bytes]
     return DownloadTotals(
         len(known),
         sum(one.downloaded_bytes for one in sized),
         sum(one.size_bytes or 0 for one in sized),
-        sum(one.rate or 0 for one in known),
+        sum(one.rate or 0 for one in torrents),
     )
