@@ -95,7 +95,7 @@ VIOLATIONS: Final = (
     "async (rules) => (await axe.run(document, {...rules, resultTypes: ['violations'], selectors: false})).violations"
 )
 # What is folded away on a page of this width is looked at, too.
-UNFOLD: Final = "document.querySelectorAll('.show-settings').forEach((it) => { it.open = true })"
+UNFOLD: Final = "document.querySelectorAll('.show-settings, .further').forEach((it) => { it.open = true })"
 CLIPPED: Final = (
     "[...document.querySelectorAll('.nav a, .nav-open')]"
     ".filter((it) => it.offsetParent && it.scrollWidth > it.clientWidth).map((it) => it.textContent.trim())"
@@ -109,6 +109,23 @@ CRUSHED: Final = (
 BROKEN_TABS: Final = (
     "[...document.querySelectorAll('.tabs a')].filter((it) => it.offsetParent"
     " && it.clientHeight > 2.5 * parseFloat(getComputedStyle(it).fontSize)).map((it) => it.textContent.trim())"
+)
+
+# A machine that has no font for them draws the letters of the button narrower than readers see them.
+WIDEN: Final = """
+() => {
+  const pen = document.createElement("canvas").getContext("2d")
+  for (const it of document.querySelectorAll(".button")) {
+    const style = getComputedStyle(it), size = parseFloat(style.fontSize)
+    pen.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`
+    it.style.letterSpacing = `${Math.max(0, size - pen.measureText("漢").width)}px`
+  }
+}
+"""
+STICKING_OUT: Final = (
+    "[...document.querySelectorAll('.card .button, .entry .button, .sheet .button')].filter((it) => it.offsetParent"
+    " && it.getBoundingClientRect().right > it.closest('.card, .entry, .sheet').getBoundingClientRect().right + 1)"
+    ".map((it) => it.textContent.trim())"
 )
 
 
@@ -195,6 +212,18 @@ async def test_no_text_is_squeezed_into_a_column_of_single_letters_on_a_phone(
         crushed += [f"{path}: {text}" for text in await page.evaluate(CRUSHED)]
         crushed += [f"{path}: {text}" for text in await page.evaluate(BROKEN_TABS)]
     assert crushed == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+async def test_no_button_sticks_out_of_its_card(filled: Demo, new_page: NewPage, width: int) -> None:
+    page = await new_page(viewport={"width": width, "height": 900}, locale="en-GB", storage_state=filled.logged_in)
+    await page.goto(f"{filled.url}/system?language=ja")
+    found: list[str] = []
+    for path in PAGES:
+        await shown(page, filled.url, path)
+        await page.evaluate(WIDEN)
+        found += [f"{path}: {text}" for text in await page.evaluate(STICKING_OUT)]
+    assert found == []
 
 
 @pytest.mark.soak

@@ -110,6 +110,14 @@ _GROUPS: Final[Mapping[SettingGroup, tuple[str, ...]]] = {
         "keep_alive_seconds",
     ),
 }
+SECTIONS: Final[Mapping[str, str]] = {
+    "thumbnail_images": "thumbnails",
+    "dataplane_nice": "load",
+    "torrent_port": "builtin",
+    "offline_ids_url": "sources",
+    "max_connections": "incoming",
+}
+"""The headings within a group, each before the setting of this name."""
 _GROUP_OF: Final = {name: group for group, names in _GROUPS.items() for name in names}
 _PLACES: Final = {name: place for place, name in enumerate(_GROUP_OF)}
 

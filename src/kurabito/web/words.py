@@ -18,7 +18,6 @@ from kurabito.downloads.reasons import SAID, DownloadReason
 from kurabito.reasons import OTHER, TEXT, Reason, reason_of
 from kurabito.runtime.events import TaskEvent
 from kurabito.runtime.reasons import WaitReason, lost_worker
-from kurabito.settings import Origin
 from kurabito.web.forms import Problem
 from kurabito.web.languages import Catalogue, grouped
 from kurabito.web.names import shown_name, shown_path
@@ -38,7 +37,13 @@ _CALLED: Final = {
     "client": {"qbittorrent": "qBittorrent", "transmission": "Transmission"},
 }
 """Programs and sites, as they call themselves in every language."""
-_WORDS: Final = {"source": "source.name_", "failure": "source.failure_", "part": "part.", "client": "source.name_"}
+_WORDS: Final = {
+    "source": "source.name_",
+    "failure": "source.failure_",
+    "part": "part.",
+    "client": "source.name_",
+    "key": "setting_name.",
+}
 """Facts that are codes, and how the keys of their words begin."""
 # Keeps right-to-left text and stray directional marks from reordering what stands around.
 _FOREIGN: Final = Markup("<bdi>{}</bdi>")
@@ -186,9 +191,17 @@ class Words:
             return _FOREIGN.format(text)
         return self.say(f"task_error.{lost.code}", worker=_FOREIGN.format(lost.facts["worker"]))
 
-    def setting(self, setting: Origin) -> Markup:
+    def setting_name(self, name: str) -> Markup:
+        """What a setting is called on the page."""
+        return self.say(f"setting_name.{name}")
+
+    def setting(self, name: str) -> Markup:
         """What a setting is for."""
-        return self.say(f"setting.{setting.name}")
+        return self.say(f"setting.{name}")
+
+    def setting_choice(self, name: str, choice: str) -> Markup:
+        """What one of the values of a setting is called."""
+        return self.say(f"setting_choice.{name}_{choice}")
 
     def for_browser(self) -> str:
         """The messages that the page's module needs, as JSON."""

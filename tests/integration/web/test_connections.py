@@ -51,7 +51,12 @@ async def removed(site: Site, module_id: int, at: str) -> None:
     assert kept.status_code == 200
     tested = await site.post(f"{own}/connection/test", client="qbittorrent", url=at, username="stranger", password="")
     assert problem_in(tested.text).startswith("password-problem")
+    # A form that was refused is unfolded; the others need no look.
+    folded = f'<details class="further" id="settings-of-{module_id}"'
+    assert f"{folded}>" in (await site.get(PATH)).text
+    assert f"{folded} open>" in (await site.post(own, priority="a lot")).text
     await site.post(own, priority="50")
+    assert "<dd>50</dd>" in (await site.get(PATH)).text
     assert not (await site.feeds.services.get(module_id)).is_enabled
     await site.post(f"{own}/remove")
     assert not (await site.feeds.services.page()).items

@@ -12,7 +12,7 @@ from tests.integration.web.conftest import KEY, Opened, Site
 from tests.support.eavesdroppers import eavesdropping
 
 from kurabito.settings import Settings, load, variable
-from kurabito.settings.fields import FieldKind, SettingField, SettingGroup, fields
+from kurabito.settings.fields import SECTIONS, FieldKind, SettingField, SettingGroup, fields
 from kurabito.settings.store import SettingsStore, stored_settings
 from kurabito.web.languages import catalogues
 
@@ -98,9 +98,33 @@ async def test_every_setting_is_read_changed_and_reset_on_the_page(plain: Site, 
 @pytest.mark.parametrize("tag", catalogues())
 def test_every_setting_is_explained_in_every_language(tag: str) -> None:
     catalogue = catalogues()[tag]
-    missing = [name for name in Settings.model_fields if not catalogue.has(f"setting.{name}")]
-    assert not missing, f"write what these are for into locales/system.toml: {missing}"
+    texts = ("setting_name", "setting")
+    missing = [
+        f"{text}.{name}" for text in texts for name in Settings.model_fields if not catalogue.has(f"{text}.{name}")
+    ]
+    assert not missing, f"write what these are called and what they are for into locales/system.toml: {missing}"
+    # A name stands beside its field and in the results of the search box: in one line, and as no other.
+    names = [catalogue.text(f"setting_name.{name}") for name in Settings.model_fields]
+    assert max(map(len, names)) <= 30
+    assert len(set(names)) == len(names)
     assert all(catalogue.has(f"setting_group.{group}") for group in SettingGroup)
+    choices = [f"setting_choice.{field.name}_{choice}" for field in fields() for choice in field.choices]
+    assert all(map(catalogue.has, choices))
+    assert all(catalogue.has(f"setting_section.{section}") for section in SECTIONS.values())
+
+
+async def test_a_page_of_settings_names_them_for_people_and_in_their_sections(plain: Site) -> None:
+    for group in SettingGroup:
+        page = (await plain.get(f"/settings/{group}")).text
+        said = unescape(re.sub("<[^>]*>", " ", page))
+        # The name of a variable is said where only that can set it.
+        named = [field.name for field in fields() if "_" in field.name and re.search(rf"\b{field.name}\b", said)]
+        assert named == []
+    page = (await plain.get("/settings/downloads")).text
+    before, after = page.split("<h2>Built-in downloader</h2>")
+    assert ('id="setting-dead_hours"' in before, 'id="setting-torrent_port"' in after) == (True, True)
+    answer = await plain.post("/settings/general", shown="tz", tz="Europe/Berlin")
+    assert "<strong>Time zone</strong>" in answer.text.split('id="pending"')[1].split("</section>")[0]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 from kurabito.settings import Settings, variable
 from kurabito.settings.errors import SettingsRefused
-from kurabito.settings.fields import SettingGroup, fields
+from kurabito.settings.fields import SECTIONS, SettingGroup, fields
 from kurabito.settings.origins import explain, pending_restart
 from kurabito.settings.store import SettingsStore
 from kurabito.settings.verdicts import SettingVerdict, Trials
@@ -68,6 +68,7 @@ class SettingsDesk:
             group=group,
             rows=[row for row in everything if row.field.group is group],
             pending=[row for row in everything if row.is_pending],
+            sections=SECTIONS,
             form=chosen,
             verdicts=verdicts or {},
             is_saved="saved" in request.query_params,

@@ -70,8 +70,8 @@ def _pages(words: Words, text: str) -> Iterator[FoundPage]:
 
 def _settings(words: Words, text: str) -> Iterator[FoundPage]:
     for field in fields():
-        label = words.catalogue.text(f"setting.{field.name}")
-        if _has(text, f"{label} {field.name}"):
+        label, about = words.catalogue.text(f"setting_name.{field.name}"), words.catalogue.text(f"setting.{field.name}")
+        if _has(text, f"{label} {about} {field.name}"):
             group = words.catalogue.text(f"setting_group.{field.group}")
             yield FoundPage(label, f"/settings/{field.group}#setting-{field.name}", "settings", group)
 
