@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kurabito.placements.filing.answers import AnswerChoice, SaidAnswer
+from kurabito.placements.filing.answers import AnswerChoice, FilingAnswer
 from kurabito.placements.filing.questions import FileQuestions
 from kurabito.placements.library_naming import LibraryNaming
 from kurabito.placements.naming.presets import PRESETS, Preset
@@ -43,7 +43,7 @@ async def answer_with_candidates(house: House) -> None:
     questions = FileQuestions(house.shelf.database)
     for one in await questions.page():
         (candidate,) = one.candidates
-        said = SaidAnswer(choice=AnswerChoice.FILE, season=candidate["season"], episodes=tuple(candidate["episodes"]))
+        said = FilingAnswer(choice=AnswerChoice.FILE, season=candidate["season"], episodes=tuple(candidate["episodes"]))
         await questions.answer(one.id, said)
     await house.settle()
 

@@ -12,10 +12,10 @@ from kurabito.placements.plans.model import (
     FileAction,
     FileClass,
     FilePlan,
+    FileRuling,
     ListedFile,
     PlanContext,
     PlannedFile,
-    SaidFile,
     Work,
     WorkKind,
     because,
@@ -108,7 +108,7 @@ def _plan_videos(readings: Sequence[VideoReading], context: PlanContext) -> list
     return leave_what_is_had(settle_doubles(asked), context)
 
 
-def _of_season(said: SaidFile, work: Work, context: PlanContext) -> Work:
+def _of_season(said: FileRuling, work: Work, context: PlanContext) -> Work:
     """What a person said, of the series that is the season which was said."""
     if said.is_numbered or work.kind is not WorkKind.EPISODE:
         return work
