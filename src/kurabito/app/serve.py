@@ -152,10 +152,7 @@ async def _serve_until_stopped(
         refuse_strangers(settings.host, has_password=await access.passwords.is_set())
         address = address_of(listener)
         product = await until_the_end.enter_async_context(_product(settings, queue, outbound, built_in, address))
-
-        def is_starting() -> bool:
-            return dataplane and datetime.now(UTC) - started < _PLANE_STARTS
-
+        is_starting = partial(_is_plane_starting, started) if dataplane else bool
         registry = served_registry(settings, product, access, is_starting)
         if stage is not None:
             stage.join(registry)
@@ -186,6 +183,11 @@ async def _serve_until_stopped(
         await store.refresh()
         _log.info("serving", url=url, state=str(settings.state), database=settings.database)
         await run_together(server, listener, [*services, store, following], restart)
+
+
+def _is_plane_starting(started: datetime) -> bool:
+    """Whether the data plane of a server that began then may still be on its way."""
+    return datetime.now(UTC) - started < _PLANE_STARTS
 
 
 @asynccontextmanager
@@ -234,7 +236,7 @@ def _ours(built_in: BuiltIn, connections: ClientConnections, instance_id: str) -
 
 
 def served_registry(settings: Settings, product: Product, access: Access, is_starting: Callable[[], bool]) -> Registry:
-    """The tasks of the product; while it is starting, nobody is told that its data plane is missing."""
+    """The tasks of the product; while it is starting, no message says that its data plane is missing."""
     return product_registry(
         product.queue,
         access.sessions,
