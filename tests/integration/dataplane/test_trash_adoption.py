@@ -115,6 +115,37 @@ def test_a_trash_without_its_database_is_adopted_and_put_back(thrown: Shelf) -> 
     assert thrown.all("SELECT file_count, copies FROM duplicate_groups") == [(2, 2)]
 
 
+def test_what_was_thrown_away_after_a_copy_of_the_database_was_made_is_found_when_it_is_restored(thrown: Shelf) -> None:
+    (before,) = entries(thrown)
+    # The copy knows the file and nothing of the trash.
+    forget(thrown, "trash_entries", "deletion_log")
+    do(thrown, "scan")
+    (entry,) = entries(thrown)
+    assert (entry.id, entry.library_id, entry.relative_path) == (before.id, 1, "folder/名前.mkv")
+    do(thrown, "scan")
+    assert len(entries(thrown)) == 1
+    asyncio.run(Trash(thrown.database, days=30, may_purge=True).restore(entry.id))
+    work(thrown)
+    assert thrown.path("folder/名前.mkv").read_bytes() == b"the same"
+
+
+def test_a_trash_that_is_a_link_by_now_is_not_looked_into(thrown: Shelf) -> None:
+    forget(thrown, "trash_entries", "deletion_log")
+    trash = thrown.path(TRASH_FOLDER)
+    trash.rename(thrown.folder / "elsewhere")
+    trash.symlink_to(thrown.folder / "elsewhere")
+    do(thrown, "scan")
+    assert entries(thrown) == []
+
+
+def test_a_scan_does_not_bring_back_an_entry_whose_file_is_just_taken_out(thrown: Shelf) -> None:
+    (entry,) = entries(thrown)
+    thrown.run("UPDATE trash_entries SET left_as = 'purged', left_at = 1")
+    do(thrown, "scan")
+    assert entries(thrown) == []
+    assert thrown.all("SELECT id, left_at FROM trash_entries") == [(entry.id, 1)]
+
+
 def test_the_entries_of_a_library_that_is_gone_go_over_to_the_one_that_has_its_folder(thrown: Shelf) -> None:
     (before,) = entries(thrown)
     thrown.run("DELETE FROM library_files WHERE library_id = 1")

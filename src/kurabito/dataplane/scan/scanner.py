@@ -31,7 +31,7 @@ from kurabito.dataplane.scan.prefetch import KnownFilesPrefetch
 from kurabito.dataplane.scan.queries import SQL
 from kurabito.dataplane.scan.session import ScanProgress
 from kurabito.dataplane.scan.shards import PIECE, ScanTarget
-from kurabito.dataplane.scan.trash_adoption import adopt_trash
+from kurabito.dataplane.scan.trash_adoption import adopt_trash, adopt_unknown
 from kurabito.dataplane.scan.walkers import SharedWalk, Walkers
 from kurabito.db import Connection
 from kurabito.errors import LeaseLost
@@ -74,8 +74,8 @@ class Scanner:
             # The worker that finished it did not live to say so.
             return
         try:
-            if library.is_new:
-                adopt_trash(job, library.id, library.folder)
+            adopt = adopt_trash if library.is_new else adopt_unknown
+            adopt(job, library.id, library.folder)
             with Root(library.folder) as root, PacedWriter(job, self._chunk) as writer:
                 encodes = not library.is_new
                 target = ScanTarget(

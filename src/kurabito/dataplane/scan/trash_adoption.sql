@@ -12,3 +12,11 @@ SET library_id = :library_id, relative_path = :relative_path, trash_path = :tras
 WHERE id = :id AND size_bytes = :size_bytes AND content_hash = :content_hash
   AND (left_at IS NOT NULL OR NOT EXISTS (SELECT 1 FROM library_roots WHERE library_roots.id = trash_entries.library_id))
   AND NOT EXISTS (SELECT 1 FROM deletion_log AS log WHERE log.trash_path = :trash_path AND log.state = 'intent');
+
+-- name: trash_folders
+-- Where files of a library were put: what stands before the slash and the 32 digits of a name.
+SELECT DISTINCT substr(trash_path, 1, length(trash_path) - 33) FROM trash_entries
+WHERE library_id = :library_id AND length(trash_path) > 33;
+
+-- name: known
+SELECT id FROM trash_entries WHERE library_id = :library_id;
