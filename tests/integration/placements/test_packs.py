@@ -92,3 +92,13 @@ async def test_a_season_that_a_person_says_is_never_named_as_another(house: Hous
     await LibraryNaming(house.shelf.database).change(1, PRESETS[Preset.PLEX])
     targets = {one.target.rpartition("/")[2] for one in (await Renames(house.shelf.database).preview(1)).renames}
     assert targets == {name.replace(" S0", " - s0").replace("E0", "e0") for name in NAMED}
+
+
+async def test_a_series_whose_season_is_corrected_is_renamed_with_it(house: House) -> None:
+    series = house.series("Koji")
+    name = "[Kura] Koji - 01 [1080p].mkv"
+    house.download(series, name, {name: b"one"})
+    await house.settle()
+    house.shelf.run("UPDATE series SET season = 2 WHERE id = :id", id=series)
+    (rename,) = (await Renames(house.shelf.database).preview(1)).renames
+    assert rename.target == "Koji/Season 02/Koji S02E01.mkv"

@@ -27,9 +27,13 @@ class NamedBy:
     tag: TrackTag | None = None
     is_numbered: bool = False
     """A person said season and number as the library uses them."""
+    is_other_season: bool = False
+    """A person said another season of the show than the series was."""
 
 
-def named_by(file: PlannedFile, *, video: PlannedFile | None, is_numbered: bool) -> str | None:
+def named_by(
+    file: PlannedFile, *, video: PlannedFile | None, is_numbered: bool, is_other_season: bool = False
+) -> str | None:
     """What a planned file is named by, to be stored; a track by its video. None for what has no work."""
     leading = video or file
     work = leading.work
@@ -47,6 +51,8 @@ def named_by(file: PlannedFile, *, video: PlannedFile | None, is_numbered: bool)
         values |= {"languages": file.tag.languages, "flags": file.tag.flags, "track": file.tag.title}
     if is_numbered:
         values["is_numbered"] = True
+    if is_other_season:
+        values["is_other_season"] = True
     return json.dumps({name: value for name, value in values.items() if value is not None}, ensure_ascii=False)
 
 
@@ -73,6 +79,7 @@ def read_named_by(stored: str) -> NamedBy:
         if has_tag
         else None,
         is_numbered=bool(values.get("is_numbered")),
+        is_other_season=bool(values.get("is_other_season")),
     )
 
 

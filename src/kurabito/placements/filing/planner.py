@@ -206,6 +206,8 @@ def _place(conn: Connection, decision: FilingDecision, destination: Destination,
             conn.run(_SQL.changed, {"id": decision.inspected.id, **listed})
             continue
         video = videos.get(file.video or "")
+        is_numbered = (video or file).path in decision.numbered
+        is_other_season = not is_numbered and _is_of_other_season(conn, (video or file).work)
         values = {
             "download_id": decision.inspected.download_id,
             "inspection_id": decision.inspected.id,
@@ -218,12 +220,13 @@ def _place(conn: Connection, decision: FilingDecision, destination: Destination,
             "mtime_ns": mtimes[file.path],
             "target": file.target,
             "reserve": reserve,
-            "named_by": named_by(file, video=video, is_numbered=(video or file).path in decision.numbered),
+            "named_by": named_by(file, video=video, is_numbered=is_numbered, is_other_season=is_other_season),
             **_replaced(conn, library.id, file, video),
         }
         placement_id = conn.value(_SQL.place, values)
-        if file.file_class is FileClass.VIDEO and file.work is not None and file.work.series_id is not None:
-            _note_episodes(conn, placement_id, file.work, is_numbered=file.path in decision.numbered)
+        is_known = file.work is not None and file.work.series_id is not None and not is_other_season
+        if file.file_class is FileClass.VIDEO and file.work is not None and is_known:
+            _note_episodes(conn, placement_id, file.work)
     if folder := destination.folder or top_folder_of(file.target for file in decision.filed):
         destinations.remember(conn, series_id, library.id, folder)
 
@@ -243,11 +246,14 @@ def replaced_file(path: str | None, row: Row | None) -> dict[str, Any]:
     return {"replaces": path, "replaces_size": size, "replaces_mtime_ns": mtime_ns, "trash_id": uuid4().hex}
 
 
-def _note_episodes(conn: Connection, placement_id: int, work: Work, *, is_numbered: bool) -> None:
-    is_regular = work.kind is WorkKind.EPISODE and not is_numbered
-    if is_regular and conn.value(_SQL.season, {"id": work.series_id}) != work.season:
-        # Of a season that no series is: the file has its name, and no episode of this series has it.
-        return
+def _is_of_other_season(conn: Connection, work: Work | None) -> bool:
+    """Whether a person said a season that no series is: the file has its name, and no episode of the series has the file."""
+    if work is None or work.kind is not WorkKind.EPISODE or None in (work.series_id, work.season):
+        return False
+    return bool(conn.value(_SQL.season, {"id": work.series_id}) != work.season)
+
+
+def _note_episodes(conn: Connection, placement_id: int, work: Work) -> None:
     for kind, number in episode_keys(work):
         values = {"series_id": work.series_id, "kind": kind, "number": number}
         conn.run(_SQL.add_episode, values)

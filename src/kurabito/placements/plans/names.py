@@ -97,7 +97,7 @@ def _tags(tag: TrackTag) -> Iterator[TrackTag]:
         yield replace(tag, title=f"{tag.title} {number}" if tag.title else str(number))
 
 
-def numbers_of_season(numbers: EntryNumbers, season: int, work: Work) -> EntryNumbers:
+def _of_season(numbers: EntryNumbers, season: int, work: Work) -> EntryNumbers:
     """How the season of a work is numbered: as the entry's, unless a person said another season of its show."""
     is_own = work.kind is not WorkKind.EPISODE or work.season in (None, season)
     return numbers if is_own else EntryNumbers(season=work.season or 1)
@@ -130,7 +130,7 @@ def _numbered(facts: NameFacts, work: Work, show: ShowContext | None, naming: Na
     if show is None:
         entry = EntryNumbers(season=work.season or 1, before=0 if work.season in (None, 1) else None)
     else:
-        entry = numbers_of_season(show.numbers, show.season, work)
+        entry = _of_season(show.numbers, show.season, work)
     if work.kind is WorkKind.SPECIAL:
         number = special_number(work.label or "", entry)
         return facts._replace(season=0, episode=() if number is None else (number,))

@@ -23,7 +23,6 @@ from kurabito.placements.naming.renames import FiledFile
 from kurabito.placements.naming.targets import EXTRAS_FOLDER, series_folder
 from kurabito.placements.naming.tokens import NameFacts, joined_titles
 from kurabito.placements.plans.model import FileClass, WorkKind
-from kurabito.placements.plans.names import numbers_of_season
 
 _SQL: Final = Queries("kurabito.placements.renames", "renames.sql")
 
@@ -170,10 +169,10 @@ def _numbers(
 ) -> tuple[int | None, tuple[int, ...], tuple[int, ...]]:
     """Season, number and absolute number as the library counts; nothing where that is not known."""
     work = by.work
-    if show is None:
-        entry = EntryNumbers(season=work.season or 1, before=0)
+    if show is None or by.is_other_season:
+        entry = EntryNumbers(season=work.season or 1, before=0 if show is None else None)
     else:
-        entry = numbers_of_season(show.named.numbers, show.named.numbers.season, work)
+        entry = show.named.numbers
     if work.kind is WorkKind.SPECIAL:
         number = special_number(work.label or "", entry)
         return 0, () if number is None else (number,), ()
