@@ -80,7 +80,15 @@ def serving(state: Path, **environment: str) -> Iterator[tuple[str, str]]:
             process.wait(PATIENCE)
 
 
-@pytest.mark.parametrize(("language", "width"), [("en", 1280), ("ja", 390)])
+@pytest.mark.parametrize(
+    ("language", "width"),
+    [
+        ("en", 1280),
+        ("ja", 390),
+        pytest.param("en", 390, marks=pytest.mark.soak),
+        pytest.param("zh-Hans", 1280, marks=pytest.mark.soak),
+    ],
+)
 async def test_a_new_keeper_needs_no_terminal(new_page: NewPage, tmp_path: Path, language: str, width: int) -> None:
     disk = tmp_path / "disk"
     entries = write_tree(disk / "Anime")
