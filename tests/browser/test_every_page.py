@@ -123,7 +123,7 @@ WIDEN: Final = """
 }
 """
 STICKING_OUT: Final = (
-    "[...document.querySelectorAll('.card .button, .entry .button, .sheet .button')].filter((it) => it.offsetParent"
+    "[...document.querySelectorAll('.card .button, .entry .button, .sheet .button')].filter((it) => it.checkVisibility()"
     " && it.getBoundingClientRect().right > it.closest('.card, .entry, .sheet').getBoundingClientRect().right + 1)"
     ".map((it) => it.textContent.trim())"
 )
@@ -259,6 +259,13 @@ async def test_the_table_of_downloads_fits_a_desk_and_its_menus_are_not_cut_off(
     await shown(page, filled.url, "/downloads?show=everything")
     too_wide = "[...document.querySelectorAll('.scroll')].filter((it) => it.scrollWidth > it.clientWidth).length"
     assert await page.evaluate(too_wide) == 0
+    # Nor do the columns move with every number that comes.
+    columns = (
+        "[...document.querySelectorAll('.transfers thead th')].map((it) => Math.round(it.getBoundingClientRect().x))"
+    )
+    say = "(text) => { document.querySelector('.download td:nth-child(4)').textContent = text }"
+    before = [await page.evaluate(say, "3 B/s"), await page.evaluate(columns)][1]
+    assert [await page.evaluate(say, "99.9 KiB/s"), await page.evaluate(columns)][1] == before
     row = page.locator(".transfers .download").first
     await row.locator("summary").click()
     panel = row.locator(".confirm-panel")

@@ -21,6 +21,7 @@ from tests.support.waiting import PATIENCE
 from kurabito.demo.feeds import DAWN, FeedStand
 from kurabito.demo.stand import Stand, StandAnswer
 from kurabito.web.languages import catalogues
+from kurabito.web.navigation import NAVIGATION
 
 if TYPE_CHECKING:
     from tests.browser.conftest import NewPage
@@ -80,7 +81,15 @@ def serving(state: Path, **environment: str) -> Iterator[tuple[str, str]]:
             process.wait(PATIENCE)
 
 
-@pytest.mark.parametrize(("language", "width"), [("en", 1280), ("ja", 390)])
+@pytest.mark.parametrize(
+    ("language", "width"),
+    [
+        ("en", 1280),
+        ("ja", 390),
+        pytest.param("en", 390, marks=pytest.mark.soak),
+        pytest.param("zh-Hans", 1280, marks=pytest.mark.soak),
+    ],
+)
 async def test_a_new_keeper_needs_no_terminal(new_page: NewPage, tmp_path: Path, language: str, width: int) -> None:
     disk = tmp_path / "disk"
     entries = write_tree(disk / "Anime")
@@ -99,6 +108,7 @@ async def test_a_new_keeper_needs_no_terminal(new_page: NewPage, tmp_path: Path,
             await keeper.connect(client)
             await keeper.follow(feed)
             await keeper.see_everything(entries)
+            await keeper.look_at_every_page()
             await keeper.is_not_asked_again()
             await page.close()
     await feeds.close()
@@ -196,6 +206,21 @@ class Keeper:
         await page.goto(f"{self._url}/following")
         await expect(page.locator("main")).to_contain_text("The Storehouse at Dawn")
         assert len(entries) >= SHOWS
+
+    async def look_at_every_page(self) -> None:
+        """With more shows, folders and questions than the demo has, each fits the window, too."""
+        await self._page.goto(f"{self._url}/")
+        await expect(self._page.locator("#arrived li").nth(5)).to_be_attached()
+        await self._fits()
+        for path in (
+            *(entry.path for entry in NAVIGATION),
+            "/library/1",
+            "/library/1/folders",
+            "/adoption",
+            "/find?q=a",
+        ):
+            await self._page.goto(self._url + path)
+            await self._fits()
 
     async def is_not_asked_again(self) -> None:
         page = self._page

@@ -56,8 +56,8 @@ async def _write(stage: Stage, statement: str, **values: Any) -> None:
     await stage.queue.database.write(lambda conn: conn.run(statement, values))
 
 
-def _shows(conn: Connection) -> None:
-    for number in range(1, SHOWS + 1):
+def _shows(conn: Connection, count: int = SHOWS) -> None:
+    for number in range(1, count + 1):
         of = {"id": number, "title": f"The Lantern {number:03}"}
         conn.run(SERIES, of)
         conn.run(ALIAS, {**of, "folded": f"thelantern{number:03}"})
@@ -161,6 +161,18 @@ async def test_the_wall_grows_is_searched_while_one_types_and_leads_to_a_show(
     await expect(page.locator(".episode-row")).to_contain_text("Episode 1")
     await fits()
     await picture("show")
+
+
+async def test_a_wall_that_nearly_fits_its_window_does_not_move(page: Page, stage: Stage, screen: Screen) -> None:
+    await stage.queue.database.write(lambda conn: _shows(conn, 8))
+    await page.set_viewport_size({"width": screen.width, "height": 400})
+    await page.goto(await stage.link("/series"))
+    await expect(page.locator("#wall > li")).to_have_count(8)
+    # What is below the wall is seen, and would move with a row whose height was guessed.
+    whole: int = await page.evaluate("document.documentElement.scrollHeight")
+    await page.set_viewport_size({"width": screen.width, "height": whole - 5})
+    await page.reload()
+    assert await page.evaluate(SHIFT) == 0
 
 
 async def test_several_shows_are_chosen_with_the_keyboard_and_without_scripts(

@@ -198,7 +198,7 @@ async def test_without_the_setting_nothing_can_be_applied_and_the_page_says_how_
         assert "/duplicates/plans/1/apply" not in plan.text
         forced = await site.post("/duplicates/plans/1/apply", confirm="yes")
         assert (forced.status_code, "Deletion is not allowed" in forced.text) == (403, True)
-        assert "While <code>allow_delete</code> is off" in (await site.get("/trash")).text
+        assert "While “Allow deletion” is off" in (await site.get("/trash")).text
 
 
 async def test_a_refused_restore_says_so_to_programs_too(
@@ -238,6 +238,6 @@ async def test_a_plan_that_waits_for_the_setting_says_so(
     shelf.allow_delete(False)
     async with opened(url, tmp_path / "state", allow_delete=False) as site:
         page = await site.read("/duplicates/plans/1")
-        assert "On hold: nothing is removed while the setting allow_delete is off." in page
+        assert "On hold: nothing is removed while “Allow deletion” is off." in page
         (job,) = (await site.get("/api/v1/jobs")).json()["items"]
         assert (job["status"], job["may_run"]) == ("pending", False)

@@ -139,6 +139,20 @@ def test_a_number_chooses_the_form_of_a_label_that_does_not_show_it() -> None:
     assert str(english.say("plan.goes", count=3)) == "files to remove"
 
 
+@pytest.mark.parametrize("tag", catalogues())
+def test_a_setting_is_called_by_its_name_on_the_page_and_not_by_its_variable(tag: str) -> None:
+    texts = {key: " ".join(forms.values()) for key, forms in catalogues()[tag].messages.items()}
+    told = {name for text in texts.values() for name in re.findall(r"`([a-z]+_[a-z_]+)`", text)}
+    assert told & set(Settings.model_fields) == set()
+    # Where a text leads to one, the setting has that name.
+    for key, name in (
+        ("plan.not_allowed", "allow_delete"),
+        ("setup.boundary", "browse_roots"),
+        ("trouble.host_not_allowed", "allow_private_hosts"),
+    ):
+        assert texts[f"setting_name.{name}"] in texts[key]
+
+
 def test_the_browser_gets_texts_that_no_number_changes() -> None:
     for catalogue in catalogues().values():
         sent = json.loads(Words(catalogue, datetime.now(UTC)).for_browser())
