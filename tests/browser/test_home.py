@@ -121,6 +121,35 @@ async def test_trouble_comes_to_the_first_page_and_stays_hidden_until_it_changes
     assert await page.evaluate("window.marked === true")
 
 
+def _arrivals(conn: Connection) -> None:
+    conn.run(
+        "INSERT INTO library_roots (id, name, root_path, created_at, updated_at) VALUES (1, 'A', '/a', :now, :now)"
+    )
+    for number in range(1, 15):
+        of = {"id": number, "path": f"The Lantern {number}/01.mkv"}
+        conn.run(SERIES, {"id": number, "title": f"The Lantern {number:03}"})
+        conn.run(EPISODE, {"id": number, "number": 1, "state": "have"})
+        conn.run(
+            "INSERT INTO library_files (id, library_id, relative_path, size_bytes, mtime_ns, created_at, updated_at) "
+            "VALUES (:id, 1, :path, 1, 1, :now, :now)",
+            of,
+        )
+        conn.run(
+            "INSERT INTO episode_files (episode_id, file_id, created_at) "
+            "SELECT id, :id, :now FROM episodes WHERE series_id = :id",
+            {"id": number},
+        )
+
+
+async def test_many_arrivals_make_no_page_wider_than_its_window(page: Page, stage: Stage, fits: Fit) -> None:
+    await stage.queue.database.write(_arrivals)
+    await page.goto(await stage.link())
+    await expect(page.locator(".film-strip > li")).to_have_count(14)
+    for width in (390, 768, 1024, 1280):
+        await page.set_viewport_size({"width": width, "height": 844})
+        await fits()
+
+
 async def test_the_wall_grows_is_searched_while_one_types_and_leads_to_a_show(
     page: Page, stage: Stage, screen: Screen, visit: Visit, fits: Fit, picture: Picture
 ) -> None:

@@ -206,3 +206,30 @@ def test_whether_files_may_be_removed_is_known_to_every_data_plane(commands: Com
             assert stored() == [(known,)]
         # It stays true for those that outlive the control plane.
         assert stored() == [(known,)]
+
+
+def test_a_file_can_be_deleted_as_soon_as_that_is_allowed(commands: Commands, until: Until, tmp_path: Path) -> None:
+    (tmp_path / "films").mkdir()
+    with commands.serving("--no-dataplane", KURABITO_API_KEY=KEY) as served:
+        ask(f"{served.url}/api/v1/libraries", "POST", {"name": "Films", "path": str(tmp_path / "films")})
+        database = open_database(f"sqlite:///{commands.state / 'kurabito.db'}", create=False)
+        database.open()
+        try:
+            database.write_blocking(
+                lambda conn: conn.run(
+                    "INSERT INTO library_files (library_id, relative_path, size_bytes, mtime_ns, created_at, updated_at) "
+                    "VALUES (1, 'a.mkv', 1, 1, :now, :now)"
+                )
+            )
+        finally:
+            database.close()
+
+        def offered() -> bool:
+            request = urllib.request.Request(f"{served.url}/files/1", headers={"X-Api-Key": KEY, "Accept": "text/html"})
+            with urllib.request.urlopen(request, timeout=PATIENCE) as page:
+                return b'action="/files/1/delete"' in page.read()
+
+        for is_allowed in (True, False):
+            assert offered() is not is_allowed
+            ask(f"{served.url}/api/v1/settings", "PATCH", {"values": {"allow_delete": is_allowed}})
+            until(lambda wanted=is_allowed: offered() is wanted)

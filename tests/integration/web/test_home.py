@@ -74,6 +74,14 @@ async def test_what_arrived_and_what_is_shown_next_is_on_the_first_page(furnishe
     assert "S02E05" not in await furnished.read("/")
 
 
+async def test_an_arrival_is_what_came_at_once_and_not_all_that_ever_came(furnished: Site) -> None:
+    came = ARRIVES.replace(":now FROM", ":now - :ago FROM")
+    episodes = [(EPISODE, {"id": 1, "number": number, "state": "have", "away": -200 * HOUR}) for number in (1, 2, 3, 5)]
+    arrivals = [(came, {"number": number, "ago": ago * HOUR}) for number, ago in ((1, 50), (2, 49), (3, 3), (5, 0))]
+    await run(furnished, (SERIES, {"id": 1, "title": "The Lantern"}), *episodes, (FILE, {}), *arrivals)
+    assert "The Lantern 2 episodes" in await furnished.read("/")
+
+
 async def test_what_needs_its_keeper_is_hidden_until_it_changes(furnished: Site) -> None:
     feed = SubscriptionSettings(name="Mikan", url="https://feeds.example/rss", is_enabled=True)
     await furnished.feeds.subscriptions.create(feed, StartWith.MISSING)

@@ -107,7 +107,7 @@ class LiveSettings:
     def _follow_library(self, settings: Settings) -> None:
         product = self._product
         product.trash.days = settings.trash_days
-        product.trash.may_purge = product.plans.allowed = settings.allow_delete
+        product.trash.may_purge = product.plans.allowed = product.discards.allowed = settings.allow_delete
         product.thumbnails.thumbnails.capacity = settings.thumbnail_capacity
         product.thumbnails.cleanups.delay = settings.thumbnail_cleanup_delay
         product.checkpoints.adjust(

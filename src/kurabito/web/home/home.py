@@ -36,6 +36,8 @@ _UNDER_WAY: Final = 6
 _TODAY: Final = timedelta(hours=12)
 """Where the day ends last, it is today still."""
 _NEXT: Final = timedelta(days=7)
+_AT_ONCE: Final = timedelta(hours=6)
+"""What comes one after another is one arrival."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +137,12 @@ async def _shown(pages: Pages, parts: HomeParts, request: Request) -> Response:
 
 
 def _by_show(came: Sequence[RecentEpisode]) -> list[ShowArrivals]:
-    """What came, by show: a season that came at once is one arrival. The show that got something last comes first."""
+    """What came last, by show: a season that came at once is one arrival. The show that got something last comes first."""
     by_show: dict[int, dict[tuple[str, float], RecentEpisode]] = {}
     for one in came:
-        # An episode may have come in several files.
-        by_show.setdefault(one.series_id, {}).setdefault((one.kind, one.number), one)
+        episodes = by_show.setdefault(one.series_id, {})
+        # What came long before is no part of it: this week's episode is not as many as the show has.
+        if not episodes or next(reversed(episodes.values())).at - one.at <= _AT_ONCE:
+            # An episode may have come in several files.
+            episodes.setdefault((one.kind, one.number), one)
     return [ShowArrivals(tuple(episodes.values())) for episodes in by_show.values()]
