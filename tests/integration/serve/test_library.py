@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import urllib.parse
 import urllib.request
@@ -224,12 +225,12 @@ def test_a_file_can_be_deleted_as_soon_as_that_is_allowed(commands: Commands, un
         finally:
             database.close()
 
-        def offered() -> bool:
+        def is_offered(*, wanted: bool) -> bool:
             request = urllib.request.Request(f"{served.url}/files/1", headers={"X-Api-Key": KEY, "Accept": "text/html"})
             with urllib.request.urlopen(request, timeout=PATIENCE) as page:
-                return b'action="/files/1/delete"' in page.read()
+                return (b'action="/files/1/delete"' in page.read()) is wanted
 
         for is_allowed in (True, False):
-            assert offered() is not is_allowed
+            assert is_offered(wanted=not is_allowed)
             ask(f"{served.url}/api/v1/settings", "PATCH", {"values": {"allow_delete": is_allowed}})
-            until(lambda wanted=is_allowed: offered() is wanted)
+            until(functools.partial(is_offered, wanted=is_allowed))

@@ -50,7 +50,8 @@ def decide_series(conn: Connection, *, after: int, limit: int) -> tuple[int, int
     found = _things_of(conn, rows)
     made = _with_records(conn, list(found.values()))
     _set_records(conn, {series_id: made[thing.key] for series_id, thing in found.items()})
-    return rows[-1][0], len(found)
+    last, *_ = rows[-1]
+    return last, len(found)
 
 
 def _by_own_names(conn: Connection, weighed: Sequence[Weighed]) -> list[Weighed]:
