@@ -124,7 +124,7 @@ async def test_what_is_wrong_with_a_feed_is_said_and_can_be_mended(site: Site, f
     assert "Every 6 h" in page.text
     with pytest.raises(PermanentError):
         await fetch(site)
-    assert "The site refused the request." in (await site.get("/following/1")).text
+    assert "The site answered with an error." in (await site.get("/following/1")).text
     page = await site.post("/following/1/remove")
     assert page.url.path == "/following"
     assert "Feed not found" in (await site.get("/following/1")).text

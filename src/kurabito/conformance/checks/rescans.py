@@ -40,21 +40,23 @@ def without_all_folders_nothing_is_missing(run: Recording) -> Iterator[str]:
 @check("TRASH-6", SCANNING)
 def only_a_trash_that_tells_of_itself_is_taken_over(run: Recording) -> Iterator[str]:
     entries = {row["id"]: row for row in run.rows("with a trash", "trash_entries", library_id=7)}
+    later = {row["id"]: row for row in run.rows("another policy", "trash_entries", id=LATER)}
     if not entries:
         raise NotApplicable("the plane takes no trash over, as it may")
     yield from (
         f"the trash of {name} has no sidecar of its size, and has an entry" for name in entries.keys() - {ADOPTED}
     )
-    if (row := entries.get(ADOPTED)) and (row["file_id"], row["size_bytes"], row["left_at"]) != (0, len(TRASHED), None):
-        yield f"the entry of a trash that was taken over has file_id {row['file_id']} and {row['size_bytes']} bytes"
+    for row in filter(None, (entries.get(ADOPTED), later.get(LATER))):
+        if (row["file_id"], row["size_bytes"], row["left_at"]) != (0, len(TRASHED), None):
+            yield f"the entry of a trash that was taken over has file_id {row['file_id']} and {row['size_bytes']} bytes"
 
 
 @check("SCAN-11", SCANNING)
 def a_trash_is_taken_over_once(run: Recording) -> Iterator[str]:
     if not run.rows("with a trash", "trash_entries", library_id=7):
         raise NotApplicable("the plane takes no trash over, as it may")
-    if run.rows("another policy", "trash_entries", id=LATER):
-        yield "a library that was not new any more had its trash taken over"
+    if not all(row["left_as"] for row in run.rows("another policy", "trash_entries", id=ADOPTED)):
+        yield "a library that was not new any more had its trash taken over: an entry that had left is back"
     writes = run.writes_to("library_files", "trash_entries", before="with a trash")
     tables = [write.table for write in writes if write.row["library_id"] == 7 and write.operation == "INSERT"]
     if tables != sorted(tables, reverse=True):

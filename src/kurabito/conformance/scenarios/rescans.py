@@ -30,6 +30,10 @@ def scan_again(stage: ScenarioStage) -> None:
     trees.write(folder / TRASH_FOLDER, NO_SIDECAR.encode(), TRASHED)
     scans.scan_as(stage, "with a trash", _NEW)
     _put_into_trash(folder, LATER)
+    # A database may say so of what lies there all the same.
+    stage.write(
+        "UPDATE trash_entries SET left_as = 'restored', left_at = :at WHERE id = :id", id=ADOPTED, at=stage.now()
+    )
     scans.scan_as(stage, "nothing new", _NEW)
     stage.write(
         "UPDATE library_roots SET hash_policy = 'all', updated_at = :at WHERE id = :id", id=_NEW, at=stage.now()
