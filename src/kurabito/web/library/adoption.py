@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from fastapi import Request, Response
 
@@ -50,7 +50,7 @@ def router(
             "adoption.html",
             page=page,
             cursor=cursor,
-            matches=matches,
+            rows=_by_folder(page.items, matches),
             whole_paths={one.file_id: str(known[one.library_id].path / one.path) for one in page.items},
         )
 
@@ -71,6 +71,27 @@ def router(
         return pages.go(f"/series/{order.series_id}")
 
     return routes
+
+
+class UnmatchedRow(NamedTuple):
+    """What one decision is about: a folder that has no match, or a file of another one."""
+
+    files: tuple[UnadoptedFile, ...]
+    match: int | None
+    """The match that is to be chosen."""
+
+    @property
+    def folder(self) -> str:
+        return str(PurePosixPath(self.files[0].path).parent)
+
+
+def _by_folder(files: Iterable[UnadoptedFile], matches: dict[int, int]) -> list[UnmatchedRow]:
+    """The files, those of a folder that waits for its match in one row."""
+    rows: dict[tuple[str, int], list[UnadoptedFile]] = {}
+    for one in files:
+        match = matches.get(one.file_id)
+        rows.setdefault(("file", one.file_id) if match is None else ("match", match), []).append(one)
+    return [UnmatchedRow(tuple(found), matches.get(found[0].file_id)) for found in rows.values()]
 
 
 async def _matches(summaries: CatalogSummaries, files: Iterable[UnadoptedFile]) -> dict[int, int]:
