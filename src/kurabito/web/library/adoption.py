@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from fastapi import Request, Response
 
 from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.series import Series
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.errors import InvalidInput
 from kurabito.library.service import LibraryService
@@ -58,9 +59,15 @@ def router(
     async def look(request: Request) -> Response:
         asked: dict[str, Any] = dict(request.query_params)
         plan = await imports.plan(_order(asked)) if asked.get("path") and asked.get("series") else None
-        series = await catalog.series(limit=_SERIES)
+        chosen = id_of(asked["series"]) if asked.get("series") else None
         return pages.show(
-            request, "import.html", asked=asked, plan=plan, series=series.items, kinds=[kind.value for kind in _KINDS]
+            request,
+            "import.html",
+            asked=asked,
+            plan=plan,
+            chosen=chosen,
+            series=await _series(catalog, chosen),
+            kinds=[kind.value for kind in _KINDS],
         )
 
     @routes.post("/imports")
@@ -71,6 +78,14 @@ def router(
         return pages.go(f"/series/{order.series_id}")
 
     return routes
+
+
+async def _series(catalog: Catalog, chosen: int | None) -> list[Series]:
+    """The series to choose from, by their titles, and the one that is chosen; raises SeriesNotFound."""
+    found = {one.id: one for one in (await catalog.series(limit=_SERIES)).items}
+    if chosen is not None and chosen not in found:
+        found[chosen] = await catalog.get(chosen)
+    return sorted(found.values(), key=lambda one: (one.title.casefold(), one.season))
 
 
 class UnmatchedRow(NamedTuple):
