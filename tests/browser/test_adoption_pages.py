@@ -23,6 +23,11 @@ async def test_a_collection_counts_and_the_rest_is_imported_by_hand(demo: dict[s
     while not await entry.count():
         # The scan of the demo is under way when the page is opened first.
         await page.reload()
+    # The files of a folder are one row, and unfold in it.
+    await expect(page.locator("#unadopted .entry", has_text="The Lantern - 0")).to_have_count(1)
+    await expect(entry.locator("summary")).to_have_text("3 files")
+    await entry.locator("summary").click()
+    await expect(entry.get_by_role("link", name="The Lantern - 03.mkv")).to_be_visible()
     # What a row asks for is done from the row.
     await entry.get_by_role("link", name="Choose a match").click()
     await expect(page.get_by_role("heading", name="Choose a match")).to_be_visible()

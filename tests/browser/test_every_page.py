@@ -81,7 +81,21 @@ PAGES: Final = (
     "/notifications",
     "/docs",
     "/find?q=the",
+    "/search?q=gatekeepers",
+    "/series/1/merge?into=2",
+    "/rules/1",
+    "/rules/1/off",
+    "/rules/1/remove",
+    "/duplicates/plans/1",
+    "/setup/welcome",
+    "/setup/library",
+    "/setup/downloads",
+    "/setup/metadata",
+    "/setup/downloader",
+    "/setup/show",
 )
+IN_PAGES: Final = {"/duplicates": "/duplicates/groups/", "/tasks?state=dead": "/tasks/0"}
+"""Pages whose address is found on another."""
 LANGUAGES: Final = ("en", "ja", "zh-Hans", "zh-Hant")
 THEMES: Final = ("light", "dark")
 WIDTHS: Final = (390, 1280, 1920)
@@ -135,6 +149,8 @@ class Demo:
 
     url: str
     logged_in: StorageState
+    pages: tuple[str, ...]
+    """All of them, with those whose address is another in each demo."""
 
 
 @pytest.fixture(scope="module")
@@ -154,9 +170,28 @@ async def filled(shared_demo: dict[str, str], shared_browser: Browser) -> Demo:
     await page.goto(shared_demo["login"])
     await expect(page.locator("#arrived img")).not_to_have_count(0)
     await expect(page.locator(".notice-row")).not_to_have_count(0)
+    url = shared_demo["url"]
+    found = [await first_link(page, url + path, to) for path, to in IN_PAGES.items()]
+    await page.goto(f"{url}/settings/security")
+    for name in ("password", "repeated"):
+        await page.fill(f"#{name}", "a password of the demo")
+    await page.get_by_role("button", name="Set password").click()
+    await expect(page.locator("#saved")).to_be_visible()
+    # A plan changes nothing.
+    await page.goto(f"{url}/duplicates")
+    await page.get_by_role("button", name="Plan all groups").click()
+    await page.wait_for_url("**/duplicates/plans/1")
     logged_in = await context.storage_state()
     await context.close()
-    return Demo(shared_demo["url"], logged_in)
+    return Demo(url, logged_in, (*PAGES, *found))
+
+
+async def first_link(page: Page, url: str, to: str) -> str:
+    """Where the first link of a page leads whose address begins like this."""
+    await page.goto(url)
+    link = await page.locator(f'main a[href^="{to}"]').first.get_attribute("href")
+    assert link is not None
+    return link
 
 
 async def shown(page: Page, url: str, path: str) -> None:
@@ -171,7 +206,7 @@ async def test_no_page_has_an_accessibility_violation(filled: Demo, new_page: Ne
     page = await new_page(viewport={"width": 1280, "height": 900}, locale="en-GB", storage_state=filled.logged_in)
     violations: list[str] = []
     await page.goto(f"{filled.url}/system?theme=light")
-    for path in PAGES:
+    for path in filled.pages:
         await shown(page, filled.url, path)
         await page.evaluate(UNFOLD)
         await page.evaluate(AXE_SCRIPT)
@@ -179,6 +214,19 @@ async def test_no_page_has_an_accessibility_violation(filled: Demo, new_page: Ne
             await page.evaluate("(theme) => { document.documentElement.dataset.theme = theme }", theme)
             violations += [f"{path} ({theme}) {one}" for one in await violated(page, theme)]
     assert violations == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_the_log_in_page_has_no_violation_and_fits(filled: Demo, new_page: NewPage, language: str) -> None:
+    page = await new_page(locale="en-GB")
+    for theme in THEMES:
+        for width in WIDTHS:
+            await page.set_viewport_size({"width": width, "height": 900})
+            await shown(page, filled.url, f"/login?theme={theme}&language={language}")
+            await expect(page.locator("form input[type=password]")).to_be_visible()
+            assert await page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        await page.evaluate(AXE_SCRIPT)
+        assert await violated(page, "light") == []
 
 
 @pytest.mark.parametrize(("theme", "rules"), [("light", ["color-contrast", "image-alt"]), ("dark", ["color-contrast"])])
@@ -207,7 +255,7 @@ async def test_no_text_is_squeezed_into_a_column_of_single_letters_on_a_phone(
     page = await new_page(viewport={"width": 390, "height": 900}, locale="en-GB", storage_state=filled.logged_in)
     await page.goto(f"{filled.url}/system?language={language}")
     crushed: list[str] = []
-    for path in PAGES:
+    for path in filled.pages:
         await shown(page, filled.url, path)
         crushed += [f"{path}: {text}" for text in await page.evaluate(CRUSHED)]
         crushed += [f"{path}: {text}" for text in await page.evaluate(BROKEN_TABS)]
@@ -219,7 +267,7 @@ async def test_no_button_sticks_out_of_its_card(filled: Demo, new_page: NewPage,
     page = await new_page(viewport={"width": width, "height": 900}, locale="en-GB", storage_state=filled.logged_in)
     await page.goto(f"{filled.url}/system?language=ja")
     found: list[str] = []
-    for path in PAGES:
+    for path in filled.pages:
         await shown(page, filled.url, path)
         await page.evaluate(WIDEN)
         found += [f"{path}: {text}" for text in await page.evaluate(STICKING_OUT)]
@@ -237,7 +285,7 @@ async def test_every_page_fits_in_every_language_theme_and_width(
         await page.goto(f"{filled.url}/system?theme={theme}&language={language}")
         for width in WIDTHS:
             await page.set_viewport_size({"width": width, "height": 900})
-            for path in PAGES:
+            for path in filled.pages:
                 await shown(page, filled.url, path)
                 broad = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
                 clipped = await page.evaluate(CLIPPED)

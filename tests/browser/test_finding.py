@@ -71,7 +71,7 @@ async def _follow(page: Page, url: str, *, season: int) -> None:
     story = await page.locator("#found .entry-story").first.bounding_box()
     assert story is not None
     assert story["width"] > 150
-    await page.get_by_role("link", name="Groups and following").click()
+    await page.get_by_role("link", name="Release groups").click()
     offers = page.locator("#groups .entry", has=page.get_by_role("button", name="Follow Kura"))
     offer = offers.filter(has_text="Season 2") if season == 2 else offers.filter(has_not_text="Season 2")
     await offer.get_by_role("button", name="Follow Kura").click()

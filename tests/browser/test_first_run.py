@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tests.browser.conftest import NewPage
 
 SHOWS = 40
+SHOW_OF_FEED = "The Storehouse at Dawn"
 OWN_PASSWORD = "a password of the keeper"
 
 
@@ -182,9 +183,12 @@ class Keeper:
         await self._page.fill("#url", feed)
         await self._press("follow.look")
         await self._press("following.allow")
+        # The feed of one show is taken with its episodes, unless its keeper says otherwise.
+        await expect(self._page.locator("[name=start_with][value=missing]")).to_be_checked()
+        await self._fits()
         await self._page.locator("#follow button.button-strong").last.click()
-        await self._page.wait_for_url("**/following/*")
-        await self._page.goto(f"{self._url}/setup")
+        await self._page.wait_for_url("**/setup/show")
+        await expect(self._page.locator("main")).to_contain_text(SHOW_OF_FEED)
         await self._press("setup.finish")
         await self._page.wait_for_url(f"{self._url}/")
 
@@ -196,6 +200,8 @@ class Keeper:
         while await shows.count() < SHOWS:
             # The scan and the index are at work.
             await page.reload()
+        followed = page.locator("#wall > li", has_text=SHOW_OF_FEED)
+        await expect(followed).to_contain_text(self._say("series.followed"))
         await self._fits()
         await shows.first.locator("a.card-cover").click()
         while not await page.locator("[data-episode=have], [data-state=have]").count():
@@ -204,7 +210,7 @@ class Keeper:
         await expect(page.get_by_role("heading", name="qbittorrent")).to_be_visible()
         await self._fits()
         await page.goto(f"{self._url}/following")
-        await expect(page.locator("main")).to_contain_text("The Storehouse at Dawn")
+        await expect(page.locator("main")).to_contain_text(SHOW_OF_FEED)
         assert len(entries) >= SHOWS
 
     async def look_at_every_page(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 
 from kurabito.app.compose.downloads import download_root
@@ -53,7 +53,13 @@ def pages(product: Product, sight: PollOnSight) -> list[PageRoutes]:
     ]
 
 
-def home_page(settings: Settings, product: Product, board: NoticeBoard, sight: PollOnSight) -> PageRoutes:
+def home_page(
+    settings: Settings,
+    product: Product,
+    board: NoticeBoard,
+    sight: PollOnSight,
+    is_setting_up: Callable[[], Awaitable[bool]],
+) -> PageRoutes:
     """The first page."""
     parts = home.HomeParts(
         board,
@@ -66,6 +72,7 @@ def home_page(settings: Settings, product: Product, board: NoticeBoard, sight: P
         (download_root(settings), settings.state),
         open_fixes(product),
         sight.look,
+        is_setting_up,
     )
     return partial(home.router, parts=parts)
 

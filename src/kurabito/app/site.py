@@ -73,7 +73,7 @@ def build_site(
         thumbnails=product.thumbnails.measure,
         troubles=troubles,
         name_tasks=TaskNames(product.library.libraries, product.feeds.subscriptions).of,
-        home=home_page(settings, product, board, sight),
+        home=home_page(settings, product, board, sight, own.is_new),
         others=[*pages(product, sight), *own_pages(product, own, access)],
         board=board,
         waiting=waiting,

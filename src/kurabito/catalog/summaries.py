@@ -76,6 +76,8 @@ class EpisodeFile:
     """How it came there; None when it lay there before."""
     is_trashed: bool = False
     """It lies in the trash of its library."""
+    released_as: str | None = None
+    """The title of the release that it came in; None when it lay there before."""
 
     @property
     def folder(self) -> str:
@@ -87,8 +89,8 @@ class EpisodeFile:
 
     @property
     def release(self) -> ReleaseTitle:
-        """What its name says of the release that it is."""
-        return parse_title(self.name)
+        """What is said of the release that it is, by its title; by the name of the file where that is not known."""
+        return parse_title(self.released_as or self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +161,18 @@ class CatalogSummaries:
         """The files of a series by its episodes, those first that are there."""
         rows = await self._database.read(lambda conn: conn.all(SQL.files, {"id": series_id}))
         found: dict[int, list[EpisodeFile]] = {}
-        for *columns, method, is_trashed in rows:
+        for *columns, method, released_as, is_trashed in rows:
             row = _EPISODE_FILE.row(columns)
             how = None if method is None else PlacedBy(method)
             file = EpisodeFile(
-                row.id, row.library_id, row.relative_path, row.size_bytes, bool(row.is_missing), how, bool(is_trashed)
+                row.id,
+                row.library_id,
+                row.relative_path,
+                row.size_bytes,
+                bool(row.is_missing),
+                how,
+                bool(is_trashed),
+                released_as,
             )
             found.setdefault(row.episode_id, []).append(file)
         return found

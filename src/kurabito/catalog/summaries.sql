@@ -43,12 +43,19 @@ WHERE episodes.aired_at >= :since AND episodes.aired_at < :until AND series.stat
 ORDER BY episodes.aired_at, episodes.series_id, episodes.number LIMIT :limit;
 
 -- name: files
--- The files of a series, and how each came into its place; one that lay there before has no placement.
+-- The files of a series, how each came into its place, and as which release; one that lay there before has no placement.
 SELECT {episode_file},
        (SELECT max(placement.method)
         FROM placement_episodes AS of_placement CROSS JOIN placements AS placement
         WHERE of_placement.episode_id = had.episode_id AND placement.id = of_placement.placement_id
             AND placement.library_id = file.library_id AND placement.target_path = file.relative_path),
+       (SELECT link.title
+        FROM placement_episodes AS of_placement CROSS JOIN placements AS placement CROSS JOIN downloads AS download
+        CROSS JOIN anime_links AS link
+        WHERE of_placement.episode_id = had.episode_id AND placement.id = of_placement.placement_id
+            AND placement.library_id = file.library_id AND placement.target_path = file.relative_path
+            AND placement.status = 'completed' AND download.id = placement.download_id AND link.id = download.link_id
+        ORDER BY placement.id DESC LIMIT 1),
        CASE WHEN file.is_missing = 1 AND EXISTS (SELECT 1 FROM trash_entries AS entry
                                                  WHERE entry.file_id = file.id AND entry.left_at IS NULL) THEN 1 ELSE 0 END
 FROM episodes CROSS JOIN episode_files AS had CROSS JOIN library_files AS file

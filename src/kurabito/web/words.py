@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
@@ -190,6 +190,12 @@ class Words:
         if lost is None:
             return _FOREIGN.format(text)
         return self.say(f"task_error.{lost.code}", worker=_FOREIGN.format(lost.facts["worker"]))
+
+    def plane_work(self, lines: Iterable[str]) -> Markup:
+        """What a data plane does; one of another make may do what has no word here."""
+        names = (name for line in lines for name in line.split("+"))
+        keys = ((name, f"plane_work.{name.replace(' ', '_')}") for name in names)
+        return Markup(", ").join(self.say(key) if self.catalogue.has(key) else name for name, key in keys)
 
     def setting_name(self, name: str) -> Markup:
         """What a setting is called on the page."""

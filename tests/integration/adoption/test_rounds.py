@@ -10,6 +10,7 @@ import pytest
 from tests.support.collection import Entry, Show
 
 from kurabito.catalog.matching import matches
+from kurabito.catalog.matching.model import MatchState
 from kurabito.metadata import records
 from kurabito.placements.adoption.reading import HadEpisode
 from kurabito.placements.adoption.store import GivenBy, give
@@ -108,3 +109,19 @@ async def test_what_is_not_known_is_listed_with_a_reason(made: Collection) -> No
         "Loose and Unknown - 03.mkv": "unknown_show",
         "Night of the Kurabito/Interlude.mkv": "no_number",
     }
+
+
+async def test_a_folder_of_several_seasons_needs_no_match_once_every_video_in_it_is_had(made: Collection) -> None:
+    folder = "Night of the Kurabito"
+    paths = [f"{folder}/Night of the Kurabito S{season:02}E01.mkv" for season in (1, 2)]
+    await adopt(made, [NIGHT, NIGHT_2], *paths)
+    database = made.shelf.database
+    assert await made.shelf.database.read(lambda conn: matches.find(conn, 1).metadata_id) is None
+    assert made.unadopted() == []
+    assert await database.read(matches.count_open) == 0
+    assert await database.read(lambda conn: matches.page(conn, MatchState.OPEN, after=0, limit=10)) == []
+    # One whose episode nobody can tell asks for it again.
+    made.shelf.path(f"{folder}/a note.mkv").write_bytes(b"video")
+    await made.scan()
+    await made.adopt()
+    assert await database.read(matches.count_open) == 1

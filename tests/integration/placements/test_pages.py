@@ -54,6 +54,30 @@ async def test_a_file_in_its_place_is_shown_with_how_it_came_there(house: House,
     assert "已入库 硬链接" in await shown(site, language="zh-CN")
 
 
+async def test_the_row_of_an_episode_names_the_group_whose_file_has_another_name_now(
+    house: House, site: httpx2.AsyncClient
+) -> None:
+    series = house.series("Yoru no Kurabito")
+    house.download(series, EPISODE, {EPISODE: b"one"})
+    await house.settle()
+    cells = re.findall(r'<td class="ep-file">.*?</td>', (await site.get(f"/series/{series}")).text, re.DOTALL)
+    assert [re.findall(r"<span>(?:<bdi>)?(\w+)", cell) for cell in cells] == [["1080p", "Kura"]]
+
+
+async def test_files_are_imported_into_no_series_that_nobody_chose(house: House, site: httpx2.AsyncClient) -> None:
+    first, other = house.series("Yoru no Kurabito"), house.series("A Lonely Lighthouse")
+
+    async def selected(path: str) -> list[str]:
+        chosen = (await site.get(path)).text.split('id="series-field"')[1].split("</select>")[0]
+        return re.findall(r'value="(\d*)" selected', chosen)
+
+    assert await selected("/imports?path=/srv/a.mkv") == [""]
+    assert await selected(f"/imports?series={other}") == [str(other)]
+    assert (await site.get("/imports?series=9999")).status_code == 404
+    # The page of a show leads there, and it is chosen then.
+    assert f'href="/imports?series={first}"' in (await site.get(f"/series/{first}")).text
+
+
 async def test_a_download_of_what_is_had_says_that_nothing_is_filed(house: House, site: httpx2.AsyncClient) -> None:
     series = house.series("Yoru no Kurabito")
     for name in (EPISODE, EPISODE.replace("Kura]", "Other]")):

@@ -61,6 +61,34 @@ def test_serve_begins_with_what_is_stored_and_follows_the_level_of_its_log(comma
         api.close()
 
 
+def test_what_is_changed_on_the_page_is_seen_by_other_processes_and_after_a_restart(commands: Commands) -> None:
+    changes = {
+        "libraries": ("trash_days", "60"),
+        "general": ("tz", "Europe/Berlin"),
+        "metadata": ("tmdb_key", "hunter2"),
+    }
+    with commands.serving("--no-dataplane", "--no-downloader") as served:
+        with httpx2.Client(base_url=served.url, timeout=PATIENCE, headers={"Origin": served.url}) as page:
+            page.get(served.login)
+            for group, (name, value) in changes.items():
+                answer = page.post(f"/settings/{group}", data={"shown": name, name: value}, follow_redirects=True)
+                assert "set on this page" in answer.text
+        seen = shown(commands)
+        assert seen["trash_days"] == (60.0, "database")
+        assert seen["tz"] == ("Europe/Berlin", "database")
+        assert seen["tmdb_key"] == ("***", "database")
+        session = page.cookies
+    with (
+        commands.serving("--no-dataplane", "--no-downloader") as served,
+        httpx2.Client(base_url=served.url, timeout=PATIENCE, cookies=session) as page,
+    ):
+        for group, (name, value) in changes.items():
+            field = page.get(f"/settings/{group}").text.split(f'id="setting-{name}"')[1].split('class="field')[0]
+            assert "set on this page" in field
+            assert (value in field) is (name != "tmdb_key")
+        assert 'id="pending"' not in page.get("/settings/general").text
+
+
 def test_a_data_plane_begins_with_what_is_stored(commands: Commands, until: Until) -> None:
     assert commands.run("config", "set", "dataplane_nice", "17").returncode == 0
     with commands.started("dataplane") as (process, _):

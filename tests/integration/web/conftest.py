@@ -17,6 +17,7 @@ from tests.support.sites import open_pages
 from kurabito.app.compose.feeds import FeedParts, open_feeds, open_outbound
 from kurabito.app.compose.library import LibraryParts, open_library
 from kurabito.app.compose.metadata import MetadataParts, open_metadata
+from kurabito.app.own.pages import OwnParts
 from kurabito.app.product import open_product
 from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.jobs import JobWork
@@ -29,6 +30,8 @@ from kurabito.protocol.enums import JobKind
 from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Settings
+from kurabito.settings.store import SettingsStore
+from kurabito.setup.progress import SetupProgress
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Shelf
@@ -64,7 +67,13 @@ Opened = Callable[..., AbstractAsyncContextManager[Site]]
 
 @asynccontextmanager
 async def _opened(
-    url: str, state: Path, *, allow_delete: bool = True, settings: Settings | None = None, **further: Any
+    url: str,
+    state: Path,
+    *,
+    allow_delete: bool = True,
+    settings: Settings | None = None,
+    is_first_run: bool = False,
+    **further: Any,
 ) -> AsyncIterator[Site]:
     settings = settings or Settings(api_key=KEY, state=state, database=url, allow_delete=allow_delete, **further)
     async with open_queue(url) as queue, open_outbound(settings) as outbound:
@@ -75,7 +84,9 @@ async def _opened(
         metadata = open_metadata(settings, queue, outbound)
         metadata.posters.prepare()
         product = open_product(settings, queue, library=library, feeds=feeds, metadata=metadata, outbound=outbound)
-        async with open_pages(settings, product) as client:
+        progress = SetupProgress(queue.database) if is_first_run else None
+        own = OwnParts(settings, SettingsStore(queue.database, settings), lambda *_: None, progress)
+        async with open_pages(settings, product, own) as client:
             yield Site(client, queue, library, feeds, metadata, Reconciler(queue))
 
 

@@ -96,6 +96,21 @@ async def test_a_feed_is_looked_into_chosen_from_and_followed(site: Site, feeds:
     assert "12 items: 12 of known series" in page.text
 
 
+def chosen_in(page: str) -> set[str]:
+    return set(re.findall(r'type="radio" name="\w+" value="(\w+)" checked', page))
+
+
+async def test_the_feed_of_one_show_is_offered_as_a_show_and_not_as_many(site: Site, feeds: str) -> None:
+    page = await site.post("/following/new", url=feeds + DAWN, allows_private=host_of(feeds))
+    assert chosen_in(page.text) == {"missing", "add"}
+    page = await site.post("/following/new", url=feeds + SEASON, allows_private=host_of(feeds))
+    assert chosen_in(page.text) == {"now", "ask"}
+    # What was chosen stays chosen.
+    answers = {"url": feeds + DAWN, "allows_private": host_of(feeds), "name": "", "start_with": "now"}
+    page = await site.post("/following", **answers, new_series="ask")
+    assert (page.status_code, chosen_in(page.text)) == (422, {"now", "ask"})
+
+
 async def test_what_is_wrong_with_a_feed_is_said_and_can_be_mended(site: Site, feeds: str) -> None:
     settings = SubscriptionSettings(name="<b>Neighbour</b>", url=feeds + NEIGHBOUR, new_series=NewSeries.ADD)
     await site.feeds.subscriptions.create(settings, StartWith.MISSING)

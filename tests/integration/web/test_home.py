@@ -6,9 +6,11 @@ import re
 from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
+from kurabito.attention import ActionId
 from kurabito.clock import from_datetime, to_datetime
 from kurabito.feeds.subscriptions import StartWith, SubscriptionSettings
 from kurabito.settings.fields import fields
+from kurabito.web.home.remedies import PLACES
 from kurabito.web.navigation import SUBPAGES
 
 if TYPE_CHECKING:
@@ -50,6 +52,15 @@ async def test_a_new_keeper_is_told_what_comes_first(site: Site) -> None:
     assert "Three steps to your first show" in seen
     assert "Arrived lately" not in seen
     assert "Nothing is downloading." in seen
+
+
+async def test_every_button_of_a_notice_leads_to_a_page_that_is_there(furnished: Site) -> None:
+    await furnished.feeds.subscriptions.create(SubscriptionSettings(name="Feed", url="https://a.example/rss"))
+    for action in ActionId:
+        path, _, anchor = PLACES[action].format(target=1).partition("#")
+        page = await furnished.get(path)
+        assert page.status_code == 200, action
+        assert not anchor or f'id="{anchor}"' in page.text, action
 
 
 async def test_what_arrived_and_what_is_shown_next_is_on_the_first_page(furnished: Site) -> None:

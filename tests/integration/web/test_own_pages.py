@@ -18,6 +18,7 @@ from kurabito import logs
 from kurabito.access import Passwords, Sessions
 from kurabito.access.sessions import SESSION_COOKIE
 from kurabito.attention import ActionId
+from kurabito.demo.feeds import DAWN
 from kurabito.settings import load
 from kurabito.web.home.remedies import PLACES
 
@@ -100,6 +101,27 @@ async def test_a_program_with_a_key_does_not_become_the_keeper_by_the_set_up(sit
     assert answer.status_code == 403
     assert not answer.cookies
     assert not await Passwords(site.queue.database).is_set()
+
+
+async def test_a_set_up_that_was_left_is_gone_on_with_from_the_first_page(
+    url: str, tmp_path: Path, opened: Opened, feeds: str
+) -> None:
+    async with opened(url, tmp_path, is_first_run=True) as site:
+        assert 'id="unfinished-setup"' in (await site.get("/")).text
+        await site.post("/setup/downloader/skip")
+        # Whoever follows the first feed comes back to the end of the set-up.
+        page = await site.post("/following/new", url=feeds + DAWN, next="/setup/show")
+        assert "Allow this host" in page.text
+        answers = {"url": feeds + DAWN, "allows_private": feeds.removeprefix("http://"), "next": "/setup/show"}
+        page = await site.post("/following/new", **answers)
+        assert 'name="next" value="/setup/show"' in page.text
+        page = await site.post("/following", **answers, name="Dawn")
+        assert page.url.path == "/setup/show"
+        assert "<bdi>Dawn</bdi>" in page.text
+        home = (await site.get("/")).text
+        assert 'href="/setup"' in home.split('id="unfinished-setup"')[1].split("</form>")[0]
+        assert (await site.post("/setup/show")).url.path == "/"
+        assert 'id="unfinished-setup"' not in (await site.get("/")).text
 
 
 async def test_a_backup_is_made_and_downloaded_and_no_other_file_is(keeper: Site, url: str, tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ from kurabito.attention import ActionId, AttentionAction, AttentionCode, Attenti
 from kurabito.catalog.matching.model import MatchReason as Clue
 from kurabito.catalog.matching.model import MatchState
 from kurabito.catalog.states import EpisodeState, FilterReason, HeldReason, SeriesState
+from kurabito.dataplane.main import _runners
+from kurabito.db.factory import open_database
 from kurabito.downloads.filters.model import Action, Target
 from kurabito.downloads.health.downloaders import DownloaderHealth
 from kurabito.downloads.health.progress import DownloadAction, DownloadProgressState
@@ -447,3 +449,15 @@ def test_every_field_at_which_something_is_refused_has_words_for_it(tag: str) ->
             asked |= set(re.findall(rf'\b{macro}\([\w.]+, (?:[\w.]+, )?"(\w+)"', text))
     assert {"placement_modes", "token", "kind", "url"} <= asked
     assert not [name for name in sorted(asked) if not catalogues()[tag].has(f"refused.{name}")]
+
+
+@pytest.mark.parametrize("tag", catalogues())
+def test_what_a_data_plane_does_is_said_in_words(tag: str, tmp_path: Path) -> None:
+    words = Words(catalogues()[tag], datetime.now(UTC))
+    database = open_database(f"sqlite:///{tmp_path / 'plane.db'}")
+    lines = dict.fromkeys(runner.name for runner in _runners(Settings(state=tmp_path), database, "plane"))
+    keys = [f"plane_work.{name.replace(' ', '_')}" for line in lines for name in line.split("+")]
+    assert len(keys) > 8
+    assert [key for key in keys if not words.catalogue.has(key)] == []
+    # What one of another make does has its own name.
+    assert words.plane_work(["scan+polish <all>"]) == f"{words.say('plane_work.scan')}, polish &lt;all&gt;"

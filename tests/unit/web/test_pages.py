@@ -142,7 +142,7 @@ async def test_system_shows_workers_planes_leases_and_where_each_setting_comes_f
     text = (await site.get("/system")).text
     assert 'id="worker-nas-1"' in text
     assert 'id="plane-nas-plane"' in text
-    assert "scan, hash" in text
+    assert "Scans, File comparison" in text
     assert text.count('id="lease-') == 1
     assert "option --state" in text
     assert "in 30 s" in text

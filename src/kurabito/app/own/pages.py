@@ -94,6 +94,7 @@ def own_pages(product: Product, own: OwnParts, access: Access) -> list[PageRoute
         product.library.scans,
         product.metadata.index,
         ConnectionDesk(product.connections, product.feeds.services),
+        product.feeds.subscriptions,
     )
     return [
         partial(setup.router, parts=first_run),

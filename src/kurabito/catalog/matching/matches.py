@@ -21,7 +21,16 @@ _MATCH: Final = ColumnList(
     "id, library_id, folder, reading, metadata_id, series_id, matched_by, is_ignored, reasons, candidates, asked_at, created_at, "
     "updated_at"
 )
-_SQL: Final = Queries("kurabito.catalog.matching", "matches.sql", match=_MATCH)
+# No record is about a folder of several seasons; it needs none once the names of its videos have said which each of them is.
+# Everything below a folder sorts behind its slash and before the character after that.
+_IS_TOLD: Final = """reading LIKE '%"has_several_seasons": true%'
+  AND NOT EXISTS (SELECT 1 FROM unadopted_files AS left_over
+                  WHERE left_over.library_id = folder_matches.library_id AND (left_over.folder = folder_matches.folder
+                      OR left_over.folder >= folder_matches.folder || '/' AND left_over.folder < folder_matches.folder || '0'))
+  AND EXISTS (SELECT 1 FROM library_files AS file JOIN episode_files AS had ON had.file_id = file.id
+              WHERE file.library_id = folder_matches.library_id AND file.relative_path >= folder_matches.folder || '/'
+                  AND file.relative_path < folder_matches.folder || '0')"""
+_SQL: Final = Queries("kurabito.catalog.matching", "matches.sql", match=_MATCH, is_told=_IS_TOLD)
 
 
 class NewFolder(NamedTuple):

@@ -2,6 +2,7 @@
 SELECT {match} FROM folder_matches
 WHERE metadata_id IS NULL AND is_ignored = 0 AND id > :after
   AND (CAST(:library_id AS bigint) IS NULL OR library_id = :library_id)
+  AND NOT ({is_told})
 ORDER BY id LIMIT :limit;
 
 -- name: page_ignored
@@ -25,7 +26,7 @@ ORDER BY id LIMIT :limit;
 SELECT {match} FROM folder_matches WHERE id = :id;
 
 -- name: count_open
-SELECT count(*) FROM folder_matches WHERE metadata_id IS NULL AND is_ignored = 0;
+SELECT count(*) FROM folder_matches WHERE metadata_id IS NULL AND is_ignored = 0 AND NOT ({is_told});
 
 -- name: count_left
 SELECT count(*) FROM folder_matches WHERE metadata_id IS NULL AND is_ignored = 0 AND job_id = :job_id;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -22,6 +23,7 @@ from kurabito.web.following.subscription_form import SubscriptionForm
 from kurabito.web.forms import Problem
 from kurabito.web.pages import Pages
 
+_SEVERAL: Final = 2
 OFFERED: Final = 200
 """Items that can be chosen one by one; a feed may have more, and they are counted."""
 
@@ -57,7 +59,8 @@ def router(pages: Pages, subscriptions: Subscriptions, previews: Previews, catal
             made = await subscriptions.create(SubscriptionSettings(**form.changes()), form.start_with, form.chosen)
         except (InvalidInput, SubscriptionConflict) as problem:
             return await steps.offer(request, form.refused(problem), status=status_of(problem))
-        return pages.go(f"/following/{made.id}")
+        # The set-up has its feed followed here, and goes on.
+        return pages.go_back({"next": form.value("next")}, f"/following/{made.id}")
 
     return routes
 
@@ -90,6 +93,8 @@ class _Steps:
         except (OutboundError, FeedUnreadable) as error:
             return self.ask(request, replace(form, problem=Problem("url", str(error))), error)
         form = form.named(feed.title)
+        if _is_of_one_show(offers):
+            form = form.about_one_show()
         return self._pages.show(
             request,
             "follow.html",
@@ -104,6 +109,15 @@ class _Steps:
             new_series=tuple(NewSeries),
             starts=tuple(StartWith),
         )
+
+
+def _is_of_one_show(offers: Sequence[PreviewedItem]) -> bool:
+    """Whether all items that can be read are of one show; a single item could be the first of many."""
+    read = [offer.release for offer in offers if offer.release is not None]
+    if len(read) < _SEVERAL:
+        return False
+    shared = set.intersection(*({name.folded for name in release.names} for release in read))
+    return bool(shared)
 
 
 def _summary(feed: Feed, offers: list[PreviewedItem]) -> Summary:

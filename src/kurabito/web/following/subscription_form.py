@@ -45,6 +45,13 @@ class SubscriptionForm(Form):
         seen = "".join(char for char in title or "" if char.isprintable()).strip()[:200]
         return replace(self, typed={**self.typed, "name": seen or self.host})
 
+    def about_one_show(self) -> SubscriptionForm:
+        """The same form as it begins for the feed of one show: it is followed, with the episodes that are there."""
+        return replace(
+            self,
+            typed={"start_with": StartWith.MISSING.value, "new_series": NewSeries.ADD.value, **self.typed},
+        )
+
     @property
     def url(self) -> str:
         return self.value("url").strip()

@@ -65,6 +65,8 @@ class HomeParts:
     """What buttons do themselves."""
     poll: Callable[[], Awaitable[None]]
     """Asks downloaders how far they are, as the page is open."""
+    is_setting_up: Callable[[], Awaitable[bool]]
+    """Whether the set-up was neither finished nor left."""
 
 
 def router(pages: Pages, parts: HomeParts) -> Router:
@@ -133,6 +135,7 @@ async def _shown(pages: Pages, parts: HomeParts, request: Request) -> Response:
         time_left=time_left,
         disks=await parts.disks.look(folders),
         is_new=not libraries and not came and not under_way.items,
+        is_setting_up=await parts.is_setting_up(),
     )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from fastapi import Request, Response
 
 from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.series import Series
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.errors import InvalidInput
 from kurabito.library.service import LibraryService
@@ -50,7 +51,7 @@ def router(
             "adoption.html",
             page=page,
             cursor=cursor,
-            matches=matches,
+            rows=_by_folder(page.items, matches),
             whole_paths={one.file_id: str(known[one.library_id].path / one.path) for one in page.items},
         )
 
@@ -58,9 +59,15 @@ def router(
     async def look(request: Request) -> Response:
         asked: dict[str, Any] = dict(request.query_params)
         plan = await imports.plan(_order(asked)) if asked.get("path") and asked.get("series") else None
-        series = await catalog.series(limit=_SERIES)
+        chosen = id_of(asked["series"]) if asked.get("series") else None
         return pages.show(
-            request, "import.html", asked=asked, plan=plan, series=series.items, kinds=[kind.value for kind in _KINDS]
+            request,
+            "import.html",
+            asked=asked,
+            plan=plan,
+            chosen=chosen,
+            series=await _series(catalog, chosen),
+            kinds=[kind.value for kind in _KINDS],
         )
 
     @routes.post("/imports")
@@ -71,6 +78,35 @@ def router(
         return pages.go(f"/series/{order.series_id}")
 
     return routes
+
+
+async def _series(catalog: Catalog, chosen: int | None) -> list[Series]:
+    """The series to choose from, by their titles, and the one that is chosen; raises SeriesNotFound."""
+    found = {one.id: one for one in (await catalog.series(limit=_SERIES)).items}
+    if chosen is not None and chosen not in found:
+        found[chosen] = await catalog.get(chosen)
+    return sorted(found.values(), key=lambda one: (one.title.casefold(), one.season))
+
+
+class UnmatchedRow(NamedTuple):
+    """What one decision is about: a folder that has no match, or a file of another one."""
+
+    files: tuple[UnadoptedFile, ...]
+    match: int | None
+    """The match that is to be chosen."""
+
+    @property
+    def folder(self) -> str:
+        return str(PurePosixPath(self.files[0].path).parent)
+
+
+def _by_folder(files: Iterable[UnadoptedFile], matches: dict[int, int]) -> list[UnmatchedRow]:
+    """The files, those of a folder that waits for its match in one row."""
+    rows: dict[tuple[str, int], list[UnadoptedFile]] = {}
+    for one in files:
+        match = matches.get(one.file_id)
+        rows.setdefault(("file", one.file_id) if match is None else ("match", match), []).append(one)
+    return [UnmatchedRow(tuple(found), matches.get(found[0].file_id)) for found in rows.values()]
 
 
 async def _matches(summaries: CatalogSummaries, files: Iterable[UnadoptedFile]) -> dict[int, int]:

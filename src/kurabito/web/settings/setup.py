@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 
 from kurabito.downloads.connections.model import CLIENTS
 from kurabito.errors import InvalidInput
+from kurabito.feeds.service import Subscriptions
 from kurabito.library.scans.queue import ScanQueueService, TaskPriority
 from kurabito.library.service import LibraryService
 from kurabito.metadata.sources.index import IndexUpdates
@@ -46,6 +47,7 @@ class SetupParts:
     scans: ScanQueueService
     index: IndexUpdates
     connections: ConnectionDesk
+    feeds: Subscriptions
 
 
 class SetupForm(Form):
@@ -82,6 +84,7 @@ class SetupDesk:
             "is_fetching": "fetching" in request.query_params,
             "connection": ConnectionForm(),
             "connected": await parts.connections.everything(),
+            "followed": (await parts.feeds.page(limit=10)).items if step is SetupStep.SHOW else (),
             "clients": CLIENTS,
             "tested": None,
         }
