@@ -181,3 +181,39 @@ async def test_a_film_is_found_by_its_names_in_the_index_without_the_word_that_s
     for title in titles:
         await desk.bring(feed, item(title))
     assert desk.all("SELECT DISTINCT series_id, question_id FROM anime_links") == [(1, None)]
+
+
+@pytest.mark.parametrize(
+    ("known", "season"),
+    [
+        ("[Kura] 藏纪元 醪篇 / Kurakigen: Moromi-hen - 03 [1080p]", 3),
+        ("[Kura] 藏纪元 第三季 / Kurakigen III - 03 [1080p]", 3),
+        ("[Kura] 藏纪元 酒母篇 - 03 [1080p]", 2),
+    ],
+)
+async def test_a_season_by_the_name_of_its_show_is_that_which_titles_call_by_its_own_name(
+    desk: Desk, known: str, season: int
+) -> None:
+    # TMDB counts the third season; the second is counted by one of its names alone.
+    entries = [
+        entry(1, "蔵紀元", "2021-01-05", "Cellar Era", "藏纪元"),
+        entry(2, "蔵紀元 酒母編", "2023-01-05", "藏纪元 酒母篇", "藏纪元 第二季"),
+        entry(3, "蔵紀元 醪編", "2025-01-05", "藏纪元 醪篇", "藏纪元 第三季", season=3),
+    ]
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, entries))
+    feed = desk.subscribe()
+    await desk.bring(feed, item(known))
+    await desk.bring(feed, item(f"Cellar.Era.S0{season}E04.1080p.WEB-KURA"), item("Cellar.Era.S01E04.1080p.WEB-KURA"))
+    assert desk.all("SELECT series_id, question_id FROM anime_links ORDER BY id") == [(1, None), (1, None), (2, None)]
+
+
+async def test_a_name_that_two_seasons_share_finds_the_first_by_its_other_names(desk: Desk) -> None:
+    entries = [
+        entry(1, "赤い蔵の姫", "2021-01-05", "Snow of the Cellar", "赤藏姬"),
+        entry(2, "赤い蔵の姫(第2期)", "2023-01-05", "Snow of the Cellar", "赤藏姬 第二季"),
+    ]
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, entries))
+    feed = desk.subscribe()
+    await desk.bring(feed, item("[Kura] 赤藏姬 / Akai Kura no Hime - 03 [1080p]"))
+    await desk.bring(feed, item("Snow.of.the.Cellar.S01E04.1080p.WEB-KURA"))
+    assert desk.all("SELECT series_id, question_id FROM anime_links ORDER BY id") == [(1, None), (1, None)]

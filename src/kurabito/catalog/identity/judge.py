@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from kurabito.catalog.identity.aliases import NO_COUNTRY, NO_YEAR
 from kurabito.catalog.identity.decision import Candidate, Certain, Decision, Hints, InDoubt, Unknown, decide
 from kurabito.catalog.identity.evidence import CandidateSeries, Clue, is_near
-from kurabito.catalog.identity.index_names import WholeName
+from kurabito.catalog.identity.index.shows import WholeName
 from kurabito.catalog.identity.knowledge import NameRow, SeriesKnowledge
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading, ReleaseOrigin
 from kurabito.catalog.identity.rulings import Rulings
@@ -138,6 +138,7 @@ class IdentityJudge:
             if reading.kind is SeriesKind.MOVIE:
                 yield from self._named(reading, Clue.NAME, name.folded, film_names(name))
             yield from self._ways_of_number_inside(reading, name)
+        yield from self._ways_of_entry(reading)
         yield from self._ways_of_pairs(reading)
         yield from self._ways_of_years(reading)
         yield from self._ways_of_own_names(reading)
@@ -156,6 +157,18 @@ class IdentityJudge:
                     yield _Way(series, Clue.INDEX, name.folded, row)
         if reading.season is None:
             yield from self._ways_of_seasons(reading)
+
+    def _ways_of_entry(self, reading: Reading) -> Iterator[_Way]:
+        """A series that titles called by another name of the entry that this one names whole: `Kurabito S2` is `夜之蔵人 醪篇`."""
+        whole = self.known.whole_name(reading)
+        if whole is None:
+            return
+        own = {name.folded for name in reading.names}
+        by = next((name.folded for name in reading.names if name.folded in whole.names), reading.names[0].folded)
+        for other, season in self.known.index.names_of_entry(whole.entry.id):
+            if (other, season) not in {(name, reading.said_season) for name in own}:
+                for series, row in self.known.named(other, reading, season):
+                    yield _Way(series, Clue.INDEX, by, row)
 
     def _ways_of_recorded_season(self, reading: Reading, name: Name) -> Iterator[_Way]:
         """A season whose record counts it, and whose title does not: `Hataraku Kurabito S2` is `はたらく蔵人!!`."""

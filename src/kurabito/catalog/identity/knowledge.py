@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.identity.aliases import NO_COUNTRY, NO_YEAR, alias_row
 from kurabito.catalog.identity.evidence import CandidateSeries, KnownName
-from kurabito.catalog.identity.index_names import IndexNames, WholeName
+from kurabito.catalog.identity.index.names import IndexNames
+from kurabito.catalog.identity.index.shows import WholeName
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading, ReleaseOrigin
 from kurabito.catalog.releases import Name
 from kurabito.catalog.spellings import bare_title, film_names, halves_of, likeness_of, romaji_of, simplified_of
