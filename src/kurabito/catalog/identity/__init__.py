@@ -15,6 +15,7 @@ rulings.py      a person's word, which outweighs everything else
 aliases.py      the names of series, with where each was learnt
 index/          what the offline index says of names
 report.py       why a series is what it is
+reach.py        how far the numbers of a season go
 plausibility.py  numbers that cannot be, by what is known of the series
 offsets.py      seasons whose titles probably count on from earlier ones
 relink.py       reads links again after a rule or an offset changed

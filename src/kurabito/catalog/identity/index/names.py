@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from typing import Any, Final
 
 from kurabito.catalog.identity.evidence import is_near, year_fits
+from kurabito.catalog.identity.index.parts import SeasonParts
 from kurabito.catalog.identity.index.shows import IndexedShow, WholeName, age_of, as_written, first_of
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
 from kurabito.catalog.releases import Name
@@ -22,7 +22,7 @@ from kurabito.titles.scripts import simplified
 
 _ENTRY: Final = ColumnList(
     "entry.id, entry.kind, entry.air_date, entry.year, entry.bgm_id, entry.tmdb_id, entry.tmdb_kind, entry.tmdb_season, "
-    "entry.title, entry.title_chinese, entry.title_english"
+    "entry.title, entry.title_chinese, entry.title_english, entry.last_date, entry.episode_count"
 )
 SQL: Final = Queries("kurabito.catalog.identity.index", "names.sql", entry=_ENTRY)
 
@@ -78,6 +78,7 @@ class IndexNames:
             for entry_id, names in self._names.items()
         }
         self._seasons = self._by_season(parts)
+        self.parts = SeasonParts(parts, self._shows, self._rivals)
 
     def _forget_shared(self, conn: Connection) -> None:
         """A name that several entries have means the first of the seasons that have it, and nothing where they are several shows."""
@@ -87,7 +88,11 @@ class IndexNames:
             show, is_extra = self._note(row)
             if not is_extra:
                 having.setdefault((folded, show.kind), {})[show.id] = show
+        self._rivals: dict[int, set[int]] = {}
         for (name, _), shows in having.items():
+            if name in every and len(shows) > 1:
+                for entry_id in shows:
+                    self._rivals.setdefault(entry_id, set()).update(shows.keys() - {entry_id})
             meant = first_of(list(shows.values()))
             for entry_id, show in shows.items():
                 if show is not meant and entry_id in self._names:
@@ -101,7 +106,8 @@ class IndexNames:
         kind = SeriesKind.MOVIE if entry.kind == RecordKind.MOVIE else SeriesKind.TV
         began = entry.air_date or str(year or "")
         titles = tuple(filter(None, (entry.title, entry.title_chinese, entry.title_english)))
-        show = IndexedShow(entry.id, kind, began, year, entry.bgm_id, show_id, entry.tmdb_season, titles)
+        more = show_id, entry.tmdb_season, titles, entry.last_date, entry.episode_count
+        show = IndexedShow(entry.id, kind, began, year, entry.bgm_id, *more)
         self._shows[show.id] = show
         return show, entry.kind == RecordKind.OVA
 
@@ -161,6 +167,16 @@ class IndexNames:
         sequels = (read_folded_sequel(name) for name in names if read_part(name) is None)
         bare = {(name, FIRST_SEASON) for name in names}
         return bare.union((sequel.name, sequel.season) for sequel in sequels if sequel is not None)
+
+    def of_bgm(self, bgm_id: int) -> IndexedShow | None:
+        """The entry with an id of bgm.tv, among those that were found."""
+        return next((show for show in self._shows.values() if show.bgm_id == bgm_id), None)
+
+    def of_names(self, names: Iterable[str]) -> IndexedShow | None:
+        """The one show that has some names, those aside that several shows have; the first of its parts."""
+        found = (self._entries.get((name, SeriesKind.TV), ()) for name in names)
+        firsts = {first_of([self._shows[entry] for entry in entries]) for entries in found if entries} - {None}
+        return firsts.pop() if len(firsts) == 1 else None
 
     def names_of_page(self, page_id: int | None) -> set[str]:
         """The names of the show that a page is of."""
@@ -225,18 +241,6 @@ class IndexNames:
         """Whether any entry has this name."""
         return any((folded, kind) in self._entries for kind in SeriesKind)
 
-    def without_pieces(self, reading: Reading) -> Reading:
-        """A reading without the pieces of a name that is a name as a whole: `夜之蔵人 Morning Edition` is no `夜之蔵人`."""
-        pieces = {
-            half
-            for whole, halves in reading.guessed().items()
-            if self.is_known(whole) and not self.are_one(halves, reading.kind)
-            for half in halves
-        }
-        if not pieces:
-            return reading
-        return replace(reading, names=tuple(name for name in reading.names if name.folded not in pieces))
-
     def is_only_film(self, names: Sequence[str]) -> bool:
         """Whether these names are those of films, and of no show."""
         kinds = {kind for kind in SeriesKind if any((name, kind) in self._entries for name in names)}
@@ -250,6 +254,14 @@ class IndexNames:
         """Those of these names that one show alone has, each with the year in which it began."""
         shows = [(name, self._shows[min(self._entries[name, kind])]) for name in names if self.is_unique(name, kind)]
         return frozenset((name, show.year) for name, show in shows if show.year is not None)
+
+    def shows_of(self, folded: str, kind: SeriesKind) -> list[IndexedShow]:
+        """The different shows that have this name, each by its first season; none where they are parts of one."""
+        shows: dict[tuple[int, int], IndexedShow] = {}
+        for show in sorted((self._shows[entry] for entry in self._entries.get((folded, kind), ())), key=age_of):
+            if all(sequel.season == FIRST_SEASON for sequel in self._sequels.get(show.id, ())):
+                shows.setdefault((show.tmdb_id or 0, 0 if show.tmdb_id else show.id), show)
+        return list(shows.values()) if len(shows) > 1 else []
 
     def is_unique(self, folded: str, kind: SeriesKind) -> bool:
         """Whether one show alone has this name."""

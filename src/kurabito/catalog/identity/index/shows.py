@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from datetime import date
+from typing import Final, NamedTuple
 
 from kurabito.catalog.identity.evidence import signs_of
 from kurabito.catalog.releases import Name
 from kurabito.catalog.states import SeriesKind
+from kurabito.metadata.lookup import read_part
+
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+_DAYS_OF_A_WEEK: Final = 7
+_SHORTEST_RUN: Final = 8
+"""Weeks: what ran shorter came several episodes at a time."""
 
 
 class IndexedShow(NamedTuple):
@@ -24,6 +32,25 @@ class IndexedShow(NamedTuple):
     tmdb_season: int | None
     titles: tuple[str, ...] = ()
     """Those that the index has as they are written."""
+    last_date: str | None = None
+    episode_count: int | None = None
+
+    @property
+    def longest(self) -> int | None:
+        """How many numbers it may have at the most: as a source counts them, or as many as it was shown for weeks."""
+        if self.episode_count is not None:
+            return self.episode_count
+        if self.last_date is None or not _DAY.fullmatch(self.began):
+            return None
+        days = (date.fromisoformat(self.last_date) - date.fromisoformat(self.began)).days
+        # Beyond midnight a day is the next one here and not there.
+        weeks = round(days / _DAYS_OF_A_WEEK) + 1
+        return weeks if weeks >= _SHORTEST_RUN else None
+
+    @property
+    def is_marked_part(self) -> bool:
+        """Whether one of its titles says that it is a part of a season."""
+        return any(read_part(title) is not None for title in self.titles)
 
     def is_written(self, name: Name) -> bool:
         """Whether it has this name with the same signs: `Show!!` is not `Show!!!`."""
