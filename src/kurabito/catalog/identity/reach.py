@@ -14,7 +14,7 @@ from kurabito.catalog.identity.decision import Candidate
 from kurabito.catalog.identity.evidence import CandidateSeries
 from kurabito.catalog.identity.index.names import IndexNames
 from kurabito.catalog.identity.index.shows import IndexedShow
-from kurabito.catalog.identity.knowledge import SeriesKnowledge, given
+from kurabito.catalog.identity.knowledge import SeriesKnowledge
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
@@ -126,8 +126,8 @@ class Reach:
 
     def _count(self, series_id: int) -> int | None:
         if series_id not in self._counts:
-            rows = self._conn.all(_SQL.counts, given([series_id]))
-            self._counts[series_id] = rows[0][0] if rows else None
+            # A series without a record has no row.
+            self._counts[series_id] = next((count for (count,) in self._conn.all(_SQL.counts, {"id": series_id})), None)
         return self._counts[series_id]
 
 

@@ -12,8 +12,10 @@ from kurabito.catalog.identity.reading import LENGTH_OF_COUR, Reading
 from kurabito.catalog.releases import Name
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
+from kurabito.db.rows import ColumnList
 
-_SQL: Final = Queries("kurabito.catalog.identity", "rulings.sql")
+_ROW: Final = ColumnList("folded, kind, season, year, country, group_folded, series_id, first_number")
+_SQL: Final = Queries("kurabito.catalog.identity", "rulings.sql", ruling=_ROW)
 
 
 class _RulingKey(NamedTuple):
@@ -33,11 +35,9 @@ class Rulings:
         self._series: dict[tuple[_RulingKey, str | None], dict[int, int]] = {}
         wanted = sorted(set(names))
         # The last one counts.
-        for folded, kind, season, year, country, group, series_id, first in (
-            conn.all(_SQL.named, given(wanted)) if wanted else ()
-        ):
-            said = _RulingKey(folded, SeriesKind(kind), season, year, country)
-            self._series.setdefault((said, group), {})[first] = series_id
+        for row in map(_ROW.row, conn.all(_SQL.named, given(wanted)) if wanted else ()):
+            said = _RulingKey(row.folded, SeriesKind(row.kind), row.season, row.year, row.country)
+            self._series.setdefault((said, row.group_folded), {})[row.first_number] = row.series_id
 
     def series_of(self, reading: Reading) -> int | None:
         """The series that a person said: of this group's releases, else of everybody's; None when their names disagree."""

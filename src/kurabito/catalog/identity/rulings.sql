@@ -1,6 +1,5 @@
 -- name: named
-SELECT ruling.folded, ruling.kind, ruling.season, ruling.year, ruling.country, ruling.group_folded, ruling.series_id,
-       ruling.first_number
+SELECT {ruling}
 FROM {given} CROSS JOIN identity_rulings AS ruling WHERE ruling.folded = given.value ->> 0
 ORDER BY ruling.id;
 
