@@ -24,6 +24,7 @@ from kurabito.metadata.lookup import SeasonPart, read_part, read_sequel
 _SQL: Final = Queries("kurabito.catalog.identity", "entries.sql")
 _SHORTEST_SEASON: Final = 6
 _FIRST_PART: Final = 1
+_LONGEST_COUR: Final = 13
 
 
 class _IndexEntry(NamedTuple):
@@ -52,7 +53,13 @@ def understood(conn: Connection, readings: Sequence[Reading]) -> list[Reading]:
         reading = readings[place]
         if parts:
             entry = index.of_part(reading, parts)
-            reading = _apart(reading, parts) if entry is None else _about(reading, entry.title, _own(parts))
+            if entry is not None:
+                reading = _about(reading, entry.title, _own(parts))
+            elif reading.first_episode is not None and reading.first_episode > _LONGEST_COUR:
+                # It goes on from the part before: `Show S2 Part 2 - 15`.
+                reading = replace(reading, names=tuple(part.name for part in parts), part=None, written=())
+            else:
+                reading = _apart(reading, parts)
         found[place] = index.counted(reading)
     return found
 
