@@ -14,12 +14,14 @@ _BRACKETED: Final = re.compile(
     r"[\[『(-](?:(?<=[\[『])|(?<=-)\s?\(|(?<=\()(?=\d{1,4}[-~]\d{1,4}(?:\)|\s?[\x00+&])))[\s.]?(?i:EP?\.?\s?|EX\s?|TV\s?)?(?=\d)"
 )
 _CLOSING: Final = re.compile(
-    r"(?:[\s.]?(?:END|FIN(?:AL)?|EX|RAW|REV\d?|FIX|TV|v(?P<version>\d)|[完结結終终话話集回合全修正季篇连連载載]{1,5}|\([^()\]]{1,12}\)"
+    r"(?:[\s.]?(?:END|FIN(?:AL)?|COMPLETE|EX|RAW|REV\d?|FIX|TV|v(?P<version>\d)|[完结結終终话話集回合全修正季篇连連载載]{1,5}|\([^()\]]{1,12}\)"
     r"|[&+][^\])]{1,12}|[\x00\x01]{1,60})){0,4}[\s.]?[\]』)]",
     re.I,
 )
-# Behind several numbers any remark will do: `[01-25 精校合集]`.
-_REMARK: Final = re.compile(r"[\s.]?(?:TV)?[\s.]?[\u4e00-\u9fff\x00\x01]{1,16}[\s.]?[\]』)]", re.I)
+# Behind several numbers any remarks will do: `[01-25 精校合集]`, `[001-110 OVA 本传]`.
+_REMARK: Final = re.compile(
+    r"[\s.]?(?:TV)?[\s.]?(?=[\u4e00-\u9fff\x00\x01])[\u4e00-\u9fff\x00\x01 ]{1,24}[\]』)]", re.I
+)
 _DASHED: Final = re.compile(
     r"[-–—~:](?:(?<=[\s.\])\x00\x01!?~].)\s{0,2}(?:#|(?i:EX)\s?)?(?=\d{1,4})"
     r"|(?<=[^\W\d]-|\]-)(?=\d{2,3}(?:v\d)?\s?-?\s?(?:[\[\x00(]|$))|(?i:Ep|Episode)-(?=\d))"

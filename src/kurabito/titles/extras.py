@@ -22,7 +22,7 @@ _ONE: Final = re.compile(
 )
 _COUNT: Final = re.compile(r"[\s.]?(?=\d{1,3}(?![\dpx]))")
 # They follow numbers, or the word for those: `01-12 END+OVA`, `TV+SP`.
-_BEFORE: Final = re.compile(r"(?:\d|(?P<word>(?<![A-Za-z])TV|\d\sEpisodes)|END|Fin|[话話集全完季])\s?$", re.I)
+_BEFORE: Final = re.compile(r"(?:\d|(?P<word>(?<![A-Za-z])TV|\d\sEpisodes)|END|Fin|[话話集全完季篇編编传傳])\s?$", re.I)
 
 
 def read_extras(draft: TitleDraft) -> None:

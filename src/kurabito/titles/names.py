@@ -40,6 +40,9 @@ _DOTTED_SCRIPTS: Final = re.compile(rf"(?<=[{CJK}])\.(?=[A-Z][\w'.:-]{{4}})")
 _ENDS_SUBTITLE: Final = re.compile(
     r"(?:[\s-](?:hen|arc|saga|chapters?|collection|version|cut|edition|movies?)|\d)$", re.I
 )
+_ENDS_IN_PART: Final = re.compile(r"\b(?:Part|Cour|Movie|Vol\.?)\s\d$", re.I)
+# `Show: - 08`, `ショー: #08`: what the colon ends is the name.
+_ENDS_IN_COLON: Final = re.compile(r"(?<=\w): (?=- \d|#\d|第\d)")
 _LATIN_WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _FEWEST_WORDS: Final = 3
 _SHORTEST_ROMAJI: Final = 8
@@ -62,6 +65,9 @@ def read_names(draft: TitleDraft) -> tuple[str, ...]:
             break
     if "(" in draft.original and names and (last := _last_name(draft)) is not None:
         names = (*names, last)
+    if ":" in draft.original and (colon := _ENDS_IN_COLON.search(draft.original)):
+        before = draft.original[: colon.start()]
+        names = tuple(f"{name}:" if before.endswith(name) else name for name in names)
     return _without_season(names, draft.seasons[0]) if len(draft.seasons) == 1 and len(names) > 1 else names
 
 
@@ -97,7 +103,10 @@ def _may_be_several(text: str) -> bool:
 
 def _without_season(names: tuple[str, ...], season: int) -> tuple[str, ...]:
     """`夜之蔵人 第二季 / Yoru no Kurabito 2`: where one name spells the season out, the number behind another says the same."""
-    return tuple(dict.fromkeys(name.removesuffix(f" {season}") for name in names)) if season > 1 else names
+    if season == 1:
+        return names
+    kept = (name if _ENDS_IN_PART.search(name) else name.removesuffix(f" {season}") for name in names)
+    return tuple(dict.fromkeys(kept))
 
 
 def _names_in(stretch: str, *, fansub: bool) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ _NO_NAME: Final = frozenset(
 )
 
 
-PARSER_VERSION: Final = 8
+PARSER_VERSION: Final = 9
 """Raised with every change that has titles read otherwise: the product then reads again what it has."""
 
 
@@ -128,6 +128,7 @@ def _read(written: str, ending: str, *, explain: bool) -> ReleaseTitle:
     tags.read_tags(draft)
     groups.read_leading_group(draft)
     groups.read_trailing_group(draft)
+    tags.read_version_of_country(draft)
     years.read_date(draft)
     kinds.read_kind(draft)
     seasons.read_season(draft)

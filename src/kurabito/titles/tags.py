@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from kurabito.titles.brackets import read_bracket
 from kurabito.titles.draft import SKIPPED, TAKEN, Segment, TitleDraft
-from kurabito.titles.text import CJK_LETTER, LETTER_OR_DIGIT
+from kurabito.titles.text import CJK, CJK_LETTER, LETTER_OR_DIGIT
 from kurabito.titles.vocabulary import Meaning
 from kurabito.titles.words import Tag, find_tags, read_words
 
@@ -23,14 +23,17 @@ CONTAINERS: Final = frozenset("mkv mp4 avi wmv m4v mov mpg mpeg webm flv rmvb og
 _LONGEST_ENDING: Final = len(".torrent") + len(".xxx")
 _WRAPPINGS: Final = frozenset("torrent nzb rar zip strm".split())
 
-_SCRIPTS: Final = "简簡繁正日中英粤粵国國官方多双雙語语体體文内內外封嵌挂掛字幕无無修版生肉翻译譯音轨軌配港澳台臺單单"
+_SCRIPTS: Final = "简簡繁正日中英粤粵国國官方多双雙語语体體文内內外封嵌挂掛字幕无無修版生肉翻译譯音轨軌配港澳台臺單单字"
 _SUBTITLES: Final = re.compile(rf"[{_SCRIPTS}A-Za-z0-9+&/、·. x\-]+")
 _SAYS_SUBTITLES: Final = re.compile(
-    "[简簡繁]|字幕|双语|雙語|内封|內封|内嵌|內嵌|外挂|外掛|中字|[国國粤粵英日][语語]|生肉|^生$|[无無]修正?|配音|翻[译譯]"
+    "[简簡繁]|字幕|双语|雙語|内封|內封|内嵌|內嵌|外挂|外掛|中字|[双雙]字|[国國粤粵英日][语語]|生肉|^生$|[无無]修正?|配音|翻[译譯]"
 )
 _NOTICE: Final = re.compile(
     "招募|招人|急招|招新|[检檢]索|[僅仅]限|[内內][详詳]|校对|校對|先行|修正版|附[^\\]]{0,6}字幕|重要通[报報]|www[.,]|^[国國日]漫$|^アニメ$|^\\d{0,4}年?[日韩韓美国國]剧$"
 )
+# `夜之蔵人 美版/Night Brewer US`: whose version of a show it is.
+_VERSION: Final = re.compile(rf"(?<=[{CJK}])\s?([美英澳])版(?=[\s/|\]\x00\x01]|$)")
+_COUNTRIES: Final = {"美": ("US", "US"), "英": ("GB", "UK"), "澳": ("AU", "AU")}
 _BARE_HEIGHT: Final = re.compile(r"(?<=[\[( ])(?:\d{3,4} ?\* ?)?(480|576|720|1080|2160)(?=[\])])")
 _SEASON_OF_YEAR: Final = re.compile(
     r"[★☆◆ ]{0,3}(?:\d{2,4}年)?(?:\d{1,2}|[一二三四五六七八九十]{1,2})月(?:新番|番|新作|放送)[★☆◆]{0,3}|[★☆◆][^★☆◆\[\]/\s]{0,4}番[★☆◆]"
@@ -110,6 +113,16 @@ def read_tags(draft: TitleDraft) -> None:
     if "resolution" not in draft.values and (found := _BARE_HEIGHT.search(draft.text)):
         draft.note("resolution", found[1])
         draft.take(found.start(), found.end(), "resolution", "a height without its p")
+
+
+def read_version_of_country(draft: TitleDraft) -> None:
+    """The country behind a Chinese name, and behind the other name once more."""
+    if "版" in draft.text and (found := _VERSION.search(draft.text)):
+        country, short = _COUNTRIES[found[1]]
+        draft.note("country", country)
+        draft.take(*found.span(), "country", "the version of a country", mark=SKIPPED)
+        if again := re.search(rf"(?<=[a-z])\s{short}(?=[\s/\]\x00]|$)", draft.text):
+            draft.take(*again.span(), "country", "the same country again", mark=SKIPPED)
 
 
 def _read_tags(draft: TitleDraft) -> None:

@@ -28,6 +28,8 @@ LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]")
 _MOST_JOINTS: Final = 2
 """With more underscores, and not one blank, they are the blanks."""
 _JOINTS: Final = re.compile(f"(?<=[{CJK}!?~。])[_·](?=[A-Za-z])|(?<=[A-Za-z!?.])[_·](?=[{CJK}])|(?<=\\S) _ (?=\\S)")
+# A Chinese name and the Japanese one, which has kana: `[夜之蔵人_くらびと]`.
+_KANA_FOLLOWS: Final = re.compile(r"(?<=\[)([\u3400-\u9fff]{2,20})_(?=[\u3041-\u30ff][^\[\]_/]{1,40}\])")
 
 # `[03[1080p]`: a slip that hides the episode.
 _UNCLOSED: Final = re.compile(r"\[(\d{1,4}(?:v\d)?)(?=\[)", re.I)
@@ -47,6 +49,8 @@ def normalise(text: str) -> str:
             shown = _JOINTS.sub(" / ", shown)[:LONGEST]
         for bracket, square in _BRACKETS:
             shown = shown.replace(bracket, square)
+        if "_" in shown:
+            shown = _KANA_FOLLOWS.sub(r"\1 / ", shown)[:LONGEST]
     if not shown.isprintable():
         shown = _INVISIBLE.sub("", shown)
     for bracket, square in _ASCII_BRACKETS:

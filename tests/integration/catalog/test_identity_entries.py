@@ -77,10 +77,11 @@ async def test_a_number_that_counts_seasons_through_goes_to_the_season_that_has_
     await follow(index, 1, 2, 3)
     titles = [f"[Kura] 藏之灰姑娘 - {number} [1080p]" for number in (3, 15, 29, 40)]
     await index.bring(index.subscribe(), *map(item, titles))
-    first, second, third, beyond = index.all(PLACES)
+    first, second, third = index.all(PLACES)
     assert (second, third[1:]) == ((SECOND_COUR, 1, 3.0), (2, 5.0))
-    # 40 is in no count that is known, so it stays what it says.
-    assert (first[2], beyond[2], first[0]) == (3.0, 40.0, beyond[0])
+    assert first[1:] == (1, 3.0)
+    # 40 is in no count that is known, so it is asked about.
+    assert index.all("SELECT title FROM anime_links WHERE question_id IS NOT NULL") == [(titles[-1],)]
     assert "counted" in index.all("SELECT clues FROM anime_links WHERE title LIKE '%29%'")[0][0]
 
 
@@ -181,3 +182,39 @@ async def test_a_film_is_found_by_its_names_in_the_index_without_the_word_that_s
     for title in titles:
         await desk.bring(feed, item(title))
     assert desk.all("SELECT DISTINCT series_id, question_id FROM anime_links") == [(1, None)]
+
+
+@pytest.mark.parametrize(
+    ("known", "season"),
+    [
+        ("[Kura] 藏纪元 醪篇 / Kurakigen: Moromi-hen - 03 [1080p]", 3),
+        ("[Kura] 藏纪元 第三季 / Kurakigen III - 03 [1080p]", 3),
+        ("[Kura] 藏纪元 酒母篇 - 03 [1080p]", 2),
+    ],
+)
+async def test_a_season_by_the_name_of_its_show_is_that_which_titles_call_by_its_own_name(
+    desk: Desk, known: str, season: int
+) -> None:
+    # TMDB counts the third season; the second is counted by one of its names alone.
+    entries = [
+        entry(1, "蔵紀元", "2021-01-05", "Cellar Era", "藏纪元"),
+        entry(2, "蔵紀元 酒母編", "2023-01-05", "藏纪元 酒母篇", "藏纪元 第二季"),
+        entry(3, "蔵紀元 醪編", "2025-01-05", "藏纪元 醪篇", "藏纪元 第三季", season=3),
+    ]
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, entries))
+    feed = desk.subscribe()
+    await desk.bring(feed, item(known))
+    await desk.bring(feed, item(f"Cellar.Era.S0{season}E04.1080p.WEB-KURA"), item("Cellar.Era.S01E04.1080p.WEB-KURA"))
+    assert desk.all("SELECT series_id, question_id FROM anime_links ORDER BY id") == [(1, None), (1, None), (2, None)]
+
+
+async def test_a_name_that_two_seasons_share_finds_the_first_by_its_other_names(desk: Desk) -> None:
+    entries = [
+        entry(1, "赤い蔵の姫", "2021-01-05", "Snow of the Cellar", "赤藏姬"),
+        entry(2, "赤い蔵の姫(第2期)", "2023-01-05", "Snow of the Cellar", "赤藏姬 第二季"),
+    ]
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, entries))
+    feed = desk.subscribe()
+    await desk.bring(feed, item("[Kura] 赤藏姬 / Akai Kura no Hime - 03 [1080p]"))
+    await desk.bring(feed, item("Snow.of.the.Cellar.S01E04.1080p.WEB-KURA"))
+    assert desk.all("SELECT series_id, question_id FROM anime_links ORDER BY id") == [(1, None), (1, None)]

@@ -9,7 +9,8 @@ import pytest
 
 from kurabito.catalog import linker, links, series, summaries
 from kurabito.catalog.corrections import changes, files, merge
-from kurabito.catalog.identity import index_names, knowledge, questions
+from kurabito.catalog.identity import knowledge, questions
+from kurabito.catalog.identity.index import names as index_names
 from kurabito.catalog.relinks import links as relinks
 from kurabito.db import Connection, Dialect, Query
 from kurabito.feeds import raw_items
@@ -68,7 +69,7 @@ def statements() -> list[tuple[Query, str]]:
         (knowledge.SQL.names, "ix_series_aliases_series"),
         (index_names.SQL.entries, "PRIMARY KEY (folded=?)"),
         (index_names.SQL.sounding, "PRIMARY KEY (sound=?)"),
-        (index_names.SQL.seasons, "ix_offline_entries_tmdb"),
+        (index_names.SQL.parts, "ix_offline_entries_tmdb"),
         (knowledge.SQL.series_of_entries, "PRIMARY KEY"),
         (offline._SQL.namesakes, "PRIMARY KEY (folded=?)"),
         (linker._SQL.known_releases, "ix_anime_links_release_episode"),

@@ -13,8 +13,9 @@ questions.py    what is asked, as it is stored; service.py lists the questions a
 answers.py      an answer: what waits is linked, and what comes follows it
 rulings.py      a person's word, which outweighs everything else
 aliases.py      the names of series, with where each was learnt
-index_names.py  what the offline index says of names
+index/          what the offline index says of names
 report.py       why a series is what it is
+reach.py        how far the numbers of a season go
 plausibility.py  numbers that cannot be, by what is known of the series
 offsets.py      seasons whose titles probably count on from earlier ones
 relink.py       reads links again after a rule or an offset changed

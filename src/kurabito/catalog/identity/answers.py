@@ -63,7 +63,9 @@ def answer(conn: Connection, question_id: int, said: Answer) -> Answered:
     )
     changes = RowChanges(conn)
     rulings.add(conn, correction_id, [question.reading], series.id)
-    _learn(conn, changes, question.reading, series.id)
+    if not question.reading.asked_from:
+        # Beside other numbers the names are those of another season.
+        _learn(conn, changes, question.reading, series.id)
     title_rules = rules.enabled(conn)
     _settle(conn, changes, question, series, title_rules)
     also = []

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Final, TypeAlias
 
@@ -11,13 +11,16 @@ from kurabito.catalog.identity.evidence import (
     DOUBTS,
     EXCLUDE,
     OUTWEIGH,
+    SPEAK_AGAINST,
     CandidateSeries,
     Clue,
+    has_its_signs,
     is_near,
     marks_of,
     may_be_one,
     names_of,
 )
+from kurabito.catalog.identity.index.shows import WholeName
 from kurabito.catalog.identity.reading import Reading
 
 MOST_CANDIDATES: Final = 12
@@ -75,6 +78,10 @@ class InDoubt:
     """It may be of one of these, or of a new one. The likeliest first."""
 
     candidates: tuple[WeighedSeries, ...]
+    beyond: int | None = None
+    """Its number is why: it comes after this one, the last that its names may have."""
+    named: Certain | None = None
+    """What its names mean, whatever its number."""
 
 
 Decision: TypeAlias = Certain | Unknown | InDoubt
@@ -98,12 +105,49 @@ class Hints:
     """Those of its names behind which stands what the offline index does not know as a name of their show."""
     own: frozenset[str] = frozenset()
     """Those of its names that only its season has: what it is called elsewhere goes on in them."""
+    continued: frozenset[int] = frozenset()
+    """Series of which titles of a later season came that have one of its names."""
+    beyond: Mapping[int, int] = field(default_factory=dict)
+    """Series that cannot have its number, each with the last that it may have."""
+    beyond_entry: int | None = None
+    """The last number of the entry of the offline index that it names, which cannot have its own."""
     is_of_year: bool = False
     """The offline index knows one of its names as one show, which began in the year that it says."""
 
 
+def as_namesake(one: Candidate) -> Candidate:
+    """A candidate whose name others with a record have as well: that it has the name tells it from none of them."""
+    if Clue.SHARED_NAME not in one.found:
+        return one
+    return Candidate(one.series, one.found - {Clue.SHARED_NAME} | {Clue.NAME}, one.by)
+
+
+def apart(one: Candidate, reading: Reading, whole: WholeName) -> Candidate:
+    """A candidate with the clue that it is another entry than the release names, where no name of its own says else."""
+    is_other = None not in (one.series.bgm_id, whole.entry.bgm_id) and one.series.bgm_id != whole.entry.bgm_id
+    said = {reading.year, *(year for *_, year in reading.dated())} - {None}
+    if one.series.bgm_id is None and one.series.years and whole.entry.year in said - one.series.years:
+        # Years that are one apart may be the same beginning, but not where the entry began in the very year that is said.
+        is_other = True
+    is_called_so = any(known.name.folded in whole.names for known in one.series.names)
+    if not is_other or is_called_so or (reading.is_later_season and one.is_exact):
+        return one
+    return Candidate(one.series, one.found | {Clue.OTHER_RECORD}, one.by, one.is_exact)
+
+
 def decide(reading: Reading, candidates: Sequence[Candidate], hints: Hints = Hints()) -> Decision:  # noqa: B008 - frozen
     """Which series a release is of."""
+    decision = _by_names(reading, candidates, hints)
+    if isinstance(decision, Unknown) and hints.beyond_entry is not None:
+        return InDoubt((), beyond=hints.beyond_entry)
+    if not isinstance(decision, Certain) or Clue.BEYOND not in decision.clues:
+        return decision
+    weighed = _in_doubt(_weigh(reading, one, hints) for one in candidates).candidates
+    return InDoubt(weighed, beyond=hints.beyond[decision.series.id], named=decision)
+
+
+def _by_names(reading: Reading, candidates: Sequence[Candidate], hints: Hints) -> Decision:
+    """Which series it is of by all but its number; that decides among those that fit alike."""
     for clue in (Clue.RULING, Clue.SUBSCRIPTION, Clue.SAME_PAGE, Clue.ENTRY):
         sure = [one for one in candidates if clue in one.found]
         if len(sure) == 1:
@@ -153,8 +197,11 @@ def _weigh(reading: Reading, one: Candidate, hints: Hints) -> WeighedSeries:
         # What the index joins with this series is of that year.
         marks = (Clue.YEAR if mark is Clue.UNSAID_YEAR else mark for mark in marks)
     clues = [*sorted(found, key=list(Clue).index), *marks]
+    if one.series.id in hints.beyond and one.found.isdisjoint(OUTWEIGH - {Clue.ENTRY}):
+        clues.append(Clue.BEYOND)
     if one.found.isdisjoint(OUTWEIGH):
-        clues += names_of(reading, one.series, one.by, hints.own)
+        is_continued = one.series.id in hints.continued
+        clues += names_of(reading, one.series, one.by, hints.own, is_continued=is_continued)
         is_told = one.is_exact or Clue.YEAR in clues or Clue.COUNTRY in clues
         years = {year for name, year in hints.began if name in one.by}
         if reading.year is None and not reading.is_later_season and not one.is_exact and _is_remake(one.series, years):
@@ -188,6 +235,9 @@ def _best(reading: Reading, fitting: Sequence[Candidate], weighed: dict[int, Wei
         if ways := [one for one in best if way in one.found]:
             best = ways
             break
+    best = [one for one in best if any(has_its_signs(name, one.series) for name in reading.names)] or best
+    # Of two that have the name, the one that can have the number.
+    best = [one for one in best if Clue.BEYOND not in weighed[one.series.id].clues] or best
     best = [one for one in best if one.is_exact] or best
     best = _of_marked_season(reading, best) if len(best) > 1 else best
     return having(best, Clue.HABIT) if len(best) > 1 else best
@@ -226,6 +276,6 @@ def _one_of_several(best: Sequence[Candidate], weighed: dict[int, WeighedSeries]
 
 def _in_doubt(weighed: Iterable[WeighedSeries]) -> InDoubt:
     def against(one: WeighedSeries) -> tuple[bool, int, int]:
-        return one.is_excluded, len(DOUBTS.intersection(one.clues)), one.series.id
+        return one.is_excluded, len(SPEAK_AGAINST.intersection(one.clues)), one.series.id
 
     return InDoubt(tuple(sorted(weighed, key=against))[:MOST_CANDIDATES])

@@ -24,6 +24,7 @@ from kurabito.metadata.lookup import SeasonPart, read_part, read_sequel
 _SQL: Final = Queries("kurabito.catalog.identity", "entries.sql")
 _SHORTEST_SEASON: Final = 6
 _FIRST_PART: Final = 1
+_LONGEST_COUR: Final = 13
 
 
 class _IndexEntry(NamedTuple):
@@ -52,7 +53,13 @@ def understood(conn: Connection, readings: Sequence[Reading]) -> list[Reading]:
         reading = readings[place]
         if parts:
             entry = index.of_part(reading, parts)
-            reading = _apart(reading, parts) if entry is None else _about(reading, entry.title, _own(parts))
+            if entry is not None:
+                reading = _about(reading, entry.title, _own(parts))
+            elif reading.first_episode is not None and reading.first_episode > _LONGEST_COUR:
+                # It goes on from the part before: `Show S2 Part 2 - 15`.
+                reading = replace(reading, names=tuple(part.name for part in parts), part=None, written=())
+            else:
+                reading = _apart(reading, parts)
         found[place] = index.counted(reading)
     return found
 
@@ -89,7 +96,7 @@ class _Entries:
     def counted(self, reading: Reading) -> Reading:
         """The reading as one of the entry in whose count its numbers are; as it is where that cannot be told."""
         first, last = reading.first_episode, reading.last_episode
-        own = self._one(_bases(reading, name) for name in reading.names) if first is not None else None
+        own = self._own(reading) if first is not None else None
         if own is None or first is None or last is None or own.episode_count is None or first <= own.episode_count:
             return reading
         franchise = self._franchise(own.id)
@@ -111,6 +118,11 @@ class _Entries:
         else:
             about = _about(reading, entry.title)
         return replace(about, first_episode=first - begin + 1, last_episode=last - begin + 1, counted_from=begin - 1)
+
+    def _own(self, reading: Reading) -> _IndexEntry | None:
+        """The entry that a reading names: with the year beside its name, if one is called so."""
+        dated = self._one(_dated(reading))
+        return dated or self._one(_bases(reading, name) for name in reading.names)
 
     def _one(self, names: Iterable[str | Iterable[str]]) -> _IndexEntry | None:
         """The one entry that has any of these names; None when several do, or none."""
@@ -168,8 +180,13 @@ def _names(reading: Reading, parts: Sequence[_Part]) -> Iterator[str]:
     for part in parts:
         yield from _spelled(reading, part)
         yield from _bases(reading, part.name)
+    yield from _dated(reading)
     for name in reading.names:
         yield from _bases(reading, name)
+
+
+def _dated(reading: Reading) -> list[str]:
+    return [] if reading.is_later_season else [folded for _, folded, _ in reading.dated()]
 
 
 def _bases(reading: Reading, name: Name) -> list[str]:

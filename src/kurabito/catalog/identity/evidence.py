@@ -20,8 +20,9 @@ _YEARS_OF_A_SEASON: Final = 3
 _SHORTEST_REST: Final = 3
 _SHORT_NAME: Final = 5
 _LONG_NAME: Final = 24
-_SIGNS: Final = "!?'°∫♭♯√"
-_TELLING_SIGNS: Final = frozenset(_SIGNS) - frozenset("!?")
+_SIGNS: Final = "!?'°∫♭♯√\u00d7"
+_SIGNS_AT_THE_END: Final = f"{_SIGNS}:"
+_TELLING_SIGNS: Final = frozenset(_SIGNS_AT_THE_END) - frozenset("!?")
 """Those that no group leaves out."""
 
 
@@ -67,6 +68,8 @@ class Clue(StrEnum):
     """`Show!` and `Show!!` may be two seasons."""
     OTHER_ENTRY = "other_entry"
     """The offline index knows its names as two shows."""
+    BEYOND = "beyond"
+    """Its season has no such number, by its count or the weeks in which it was shown, and something else may have it."""
     JUNK = "junk"
     """Its only name is a word that many titles have."""
 
@@ -87,7 +90,7 @@ DOUBTS: Final = frozenset(
     }
 )
 """What makes a series one that may be meant, and no more."""
-SPEAK_AGAINST: Final = EXCLUDE | DOUBTS
+SPEAK_AGAINST: Final = EXCLUDE | DOUBTS | {Clue.BEYOND}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,11 @@ def year_fits(began: int, said: int, *, is_later_season: bool) -> bool:
     return is_near(began, said) or (is_later_season and began > said)
 
 
+def may_follow(first: int, year: int, season: CandidateSeries) -> bool:
+    """Whether a later season may be of a year, or of a show of that year, that began in the first."""
+    return -_YEARS_APART <= year - first <= _YEARS_OF_A_SEASON * season.own_season
+
+
 def marks_of(reading: Reading, series: CandidateSeries) -> Iterator[Clue]:
     """What year and country say."""
     if reading.year is not None and (clue := _year_clue(reading, reading.year, series.years)) is not None:
@@ -183,9 +191,17 @@ def _year_clue(reading: Reading, said: int, known: frozenset[int]) -> Clue | Non
 
 
 def names_of(
-    reading: Reading, series: CandidateSeries, fitting: Iterable[str], own: Set[str] = frozenset()
+    reading: Reading,
+    series: CandidateSeries,
+    fitting: Iterable[str],
+    own: Set[str] = frozenset(),
+    *,
+    is_continued: bool = False,
 ) -> Iterator[Clue]:
-    """What the names say of a series that has those in `fitting`; those in `own` are names of one season alone."""
+    """What the names say of a series that has those in `fitting`; those in `own` are names of one season alone.
+
+    Signs that a name alone has tell more of a series with a record, and of one after which a later season came.
+    """
     known = [one.name for one in series.names]
     folded = {name.folded for name in known}
     shared = [name for name in reading.names if name.folded in set(fitting)]
@@ -194,7 +210,7 @@ def names_of(
     is_other = any(_differs_in_signs(*both) for both in alike) or own_signs - {
         char for one in known for char in one.shown
     }
-    if is_other or (series.metadata_id is not None and _has_more_signs(shared, known)):
+    if is_other or ((is_continued or series.metadata_id is not None) and _has_more_signs(shared, known)):
         yield Clue.OTHER_SIGNS
     others = [name for name in reading.names if name.folded not in folded | own and name not in shared]
     if any(name.folded in folded for name in reading.names if name not in shared):
@@ -261,12 +277,20 @@ def _has_more_signs(mine: Iterable[Name], known: Iterable[Name]) -> bool:
 
 def _signs(shown: str) -> str:
     bare = unicodedata.normalize("NFKC", shown).rstrip()
-    return bare[len(bare.rstrip(_SIGNS)) :]
+    return bare[len(bare.rstrip(_SIGNS_AT_THE_END)) :]
+
+
+def has_its_signs(name: Name, season: CandidateSeries) -> bool:
+    """Whether a name ends in signs that no group leaves out, as one of a later season does: `Show♭`."""
+    signs = _signs(name.shown)
+    return not _TELLING_SIGNS.isdisjoint(signs) and any(
+        one.name.folded == name.folded and _signs(one.name.shown) == signs for one in season.names
+    )
 
 
 def signs_of(shown: str) -> str:
     """All signs of a name that may tell a season from another, wherever they stand."""
-    return "".join(char for char in unicodedata.normalize("NFKC", shown) if char in _SIGNS)
+    return "".join(char for char in unicodedata.normalize("NFKC", shown) if char in _SIGNS) + _signs(shown)[-1:]
 
 
 def _length(name: Name) -> int:

@@ -8,10 +8,23 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from kurabito.catalog.identity.aliases import NO_COUNTRY, NO_YEAR
-from kurabito.catalog.identity.decision import Candidate, Certain, Decision, Hints, InDoubt, Unknown, decide
-from kurabito.catalog.identity.evidence import CandidateSeries, Clue, is_near
-from kurabito.catalog.identity.index_names import WholeName
+from kurabito.catalog.identity.decision import (
+    MOST_CANDIDATES,
+    Candidate,
+    Certain,
+    Decision,
+    Hints,
+    InDoubt,
+    Unknown,
+    WeighedSeries,
+    apart,
+    as_namesake,
+    decide,
+)
+from kurabito.catalog.identity.evidence import CandidateSeries, Clue, has_its_signs, is_near
+from kurabito.catalog.identity.index.pieces import without_pieces
 from kurabito.catalog.identity.knowledge import NameRow, SeriesKnowledge
+from kurabito.catalog.identity.reach import Reach
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading, ReleaseOrigin
 from kurabito.catalog.identity.rulings import Rulings
 from kurabito.catalog.releases import Name
@@ -39,11 +52,12 @@ class IdentityJudge:
         both = [*readings, *(one.as_film() for one in readings if one.may_be_film)]
         self.known = SeriesKnowledge(conn, both, origins)
         self._rulings = Rulings(conn, (name.folded for reading in readings for name in reading.names))
+        self._reach = Reach(conn, self.known, readings)
         self.known.read_series(one for reading in readings if (one := self._rulings.series_of(reading)) is not None)
 
     def meant(self, reading: Reading, origin: ReleaseOrigin | None) -> Reading:
         """What a reading means that leaves something open: whether it is of a show or a film, or where a name ends."""
-        reading = self.known.index.without_pieces(reading)
+        reading = without_pieces(self.known.index, reading)
         if not reading.may_be_film or reading.kind is SeriesKind.MOVIE:
             return reading
         as_film = reading.as_film()
@@ -87,9 +101,18 @@ class IdentityJudge:
             junk=frozenset(name.folded for name in reading.names if self.is_junk(name, reading.kind)),
             own=self.known.own_names(reading),
             subtitled=index.subtitled(reading),
+            continued=self._reach.continued(reading, candidates),
+            beyond=self._reach.beyond(reading, candidates),
+            beyond_entry=self._reach.beyond_entry(reading),
             is_of_year=any(index.is_of_year(name, reading.kind, reading.year) for name in names),
         )
         decision = decide(reading, candidates, hints)
+        if isinstance(decision, InDoubt) and decision.beyond is not None:
+            later = {one.id: one for one in (*self.known.later_parts(reading), *self.known.later_seasons(reading))}
+            for known in decision.candidates:
+                later.pop(known.series.id, None)
+            others = (WeighedSeries(one, (Clue.NAME,)) for one in later.values())
+            return replace(decision, candidates=(*others, *decision.candidates)[:MOST_CANDIDATES])
         if isinstance(decision, InDoubt) and origin is not None and reading.group is not None:
             habits = [self._with_habit(one, reading.group, origin) for one in candidates]
             if habits != candidates:
@@ -115,7 +138,8 @@ class IdentityJudge:
                 before.by | ({way.by} if way.by else set()),
                 before.is_exact or is_exact,
             )
-        return [_apart(one, reading, whole) for one in found.values()] if whole is not None else list(found.values())
+        found = {series_id: as_namesake(one) for series_id, one in found.items()}
+        return [apart(one, reading, whole) for one in found.values()] if whole is not None else list(found.values())
 
     def _ways(self, reading: Reading, origin: ReleaseOrigin | None) -> Iterator[_Way]:
         """Every way that leads to a series."""
@@ -138,8 +162,11 @@ class IdentityJudge:
             if reading.kind is SeriesKind.MOVIE:
                 yield from self._named(reading, Clue.NAME, name.folded, film_names(name))
             yield from self._ways_of_number_inside(reading, name)
+        yield from self._ways_of_entry(reading)
+        yield from self._ways_of_shared_names(reading)
         yield from self._ways_of_pairs(reading)
         yield from self._ways_of_years(reading)
+        yield from self._ways_of_signs(reading)
         yield from self._ways_of_own_names(reading)
         own = {name.folded for name in reading.names}
         said = {name.folded: sequel.season for name, sequel in reading.sequels()}
@@ -156,6 +183,27 @@ class IdentityJudge:
                     yield _Way(series, Clue.INDEX, name.folded, row)
         if reading.season is None:
             yield from self._ways_of_seasons(reading)
+
+    def _ways_of_entry(self, reading: Reading) -> Iterator[_Way]:
+        """A series that titles called by another name of the entry that this one names whole: `Kurabito S2` is `夜之蔵人 醪篇`."""
+        whole = self.known.whole_name(reading)
+        if whole is None:
+            return
+        own = {name.folded for name in reading.names}
+        by = next((name.folded for name in reading.names if name.folded in whole.names), reading.names[0].folded)
+        for other, season in self.known.index.names_of_entry(whole.entry.id):
+            if (other, season) not in {(name, reading.said_season) for name in own}:
+                for series, row in self.known.named(other, reading, season):
+                    yield _Way(series, Clue.INDEX, by, row)
+
+    def _ways_of_shared_names(self, reading: Reading) -> Iterator[_Way]:
+        """Series whose records are different shows of one name: it is stored for the one that had it first."""
+        if reading.year is None and reading.country is None and not reading.is_later_season:
+            for name in reading.names:
+                shows = self.known.index.shows_of(name.folded, reading.kind)
+                found = [series for show in shows for series in self.known.of_entry(show.id)]
+                if len(found) > 1:
+                    yield from (_Way(series, Clue.SHARED_NAME, name.folded) for series in found)
 
     def _ways_of_recorded_season(self, reading: Reading, name: Name) -> Iterator[_Way]:
         """A season whose record counts it, and whose title does not: `Hataraku Kurabito S2` is `はたらく蔵人!!`."""
@@ -188,6 +236,14 @@ class IdentityJudge:
             for series, row in self.known.named(folded, reading, reading.season):
                 if any(is_near(one, year) for one in series.years):
                     yield _Way(series, Clue.NAME, name.folded, row)
+
+    def _ways_of_signs(self, reading: Reading) -> Iterator[_Way]:
+        """A later season that titles call by the name of the show with signs of its own, beside its number or without it."""
+        if reading.season is None:
+            for name in reading.names:
+                for series in self.known.later_seasons(reading):
+                    if has_its_signs(name, series):
+                        yield _Way(series, Clue.NAME, name.folded)
 
     def _ways_of_own_names(self, reading: Reading) -> Iterator[_Way]:
         """A season that titles call by a name of its own, beside the number of the season or without it."""
@@ -233,16 +289,3 @@ class IdentityJudge:
         for name in names:
             for series, row in self.known.named(name, reading, reading.season):
                 yield _Way(series, clue, by, row)
-
-
-def _apart(one: Candidate, reading: Reading, whole: WholeName) -> Candidate:
-    """A candidate with the clue that it is another entry than the release names, where no name of its own says else."""
-    is_other = None not in (one.series.bgm_id, whole.entry.bgm_id) and one.series.bgm_id != whole.entry.bgm_id
-    said = {reading.year, *(year for *_, year in reading.dated())} - {None}
-    if one.series.bgm_id is None and one.series.years and whole.entry.year in said - one.series.years:
-        # Years that are one apart may be the same beginning, but not where the entry began in the very year that is said.
-        is_other = True
-    is_called_so = any(known.name.folded in whole.names for known in one.series.names)
-    if not is_other or is_called_so or (reading.is_later_season and one.is_exact):
-        return one
-    return Candidate(one.series, one.found | {Clue.OTHER_RECORD}, one.by, one.is_exact)

@@ -11,11 +11,13 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.identity.aliases import NO_COUNTRY, NO_YEAR, alias_row
-from kurabito.catalog.identity.evidence import CandidateSeries, KnownName
-from kurabito.catalog.identity.index_names import IndexNames, WholeName
+from kurabito.catalog.identity.evidence import CandidateSeries, KnownName, may_follow
+from kurabito.catalog.identity.index.names import IndexNames
+from kurabito.catalog.identity.index.pieces import without_pieces
+from kurabito.catalog.identity.index.shows import WholeName
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading, ReleaseOrigin
 from kurabito.catalog.releases import Name
-from kurabito.catalog.spellings import bare_title, film_names, halves_of, likeness_of, romaji_of, simplified_of
+from kurabito.catalog.spellings import bare_title, film_names, halves_of, likeness_of, simplified_of
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection, Queries, Query
 from kurabito.db.rows import ColumnList
@@ -70,9 +72,10 @@ class SeriesKnowledge:
         self._look_up(names | sequels | plain | halves | dated | bases | filmed | self.index.every_name())
         self._look_up_romaji({likeness_of(name) or name.folded for name in written})
         self._read_aloud = self._read_titles_aloud({name for one in listed for name in one.names})
-        meant = {*listed, *map(self.index.without_pieces, listed)}
+        meant = {*listed, *(without_pieces(self.index, one) for one in listed)}
         self._whole_names = {one: whole for one in meant if (whole := self.index.whole_name(one)) is not None}
-        self._of_entries = self._read_entries({whole.entry.id for whole in self._whole_names.values()})
+        shared = {show.id for one in meant for name in one.names for show in self.index.shows_of(name.folded, one.kind)}
+        self._of_entries = self._read_entries(shared | {whole.entry.id for whole in self._whole_names.values()})
         self._of_pages = self._read_pages({one.subscription_id for one in feeds if one.page_id is not None})
         self.read_series(one.series_id for one in feeds if one.series_id is not None)
         self.read_series(row.series_id for rows in self._rows.values() for row in rows)
@@ -92,6 +95,21 @@ class SeriesKnowledge:
                 most = max(series.episode_offset for series, _ in reached)
                 return [one for one in reached if one[0].episode_offset == most]
         return [one for one in rows if one[1].season == (FIRST_SEASON if season is None else season)]
+
+    def later_seasons(self, reading: Reading) -> list[CandidateSeries]:
+        """The later seasons that have one of the names of a reading; with a year, those that may have begun after it."""
+        rows = (row for name in reading.names for row in self._rows.get((name.folded, SeriesKind.TV), ()))
+        later = {row.series_id for row in rows if row.season > FIRST_SEASON}
+        found = (self._series[one] for one in sorted(later))
+        return [
+            one for one in found if reading.year is None or all(may_follow(reading.year, it, one) for it in one.years)
+        ]
+
+    def later_parts(self, reading: Reading) -> list[CandidateSeries]:
+        """The series of what the offline index has after the entry that a reading names."""
+        found = self._read_entries(self.index.parts.after(one.entry)) if (one := self.whole_name(reading)) else {}
+        self.read_series(ids := sorted(set().union(*found.values())))
+        return [self._series[one] for one in ids]
 
     def own_names(self, reading: Reading) -> frozenset[str]:
         """The names of a release, folded, that only its season has: what the show is called beside another name goes on in them."""
@@ -189,22 +207,6 @@ class SeriesKnowledge:
             self._series[one] = joined
         self._series[into.id] = joined
         return joined
-
-    def doubtful_halves(self, series: CandidateSeries, reading: Reading) -> frozenset[str]:
-        """The names of a release, folded, that may be pieces of one: `夜之蔵人 Morning Edition` is perhaps no `夜之蔵人`.
-
-        Two names they are where the piece in Latin letters is a name of the series, or romaji, or the index has both.
-        """
-        own = {one.name.folded for one in series.names}
-        romaji = {name.folded for name in reading.names if romaji_of(name.shown) is not None}
-        return frozenset().union(
-            *(
-                halves - own
-                for halves in reading.guessed().values()
-                if not any(half.isascii() and half in own | romaji for half in halves)
-                and not self.index.are_one(halves, reading.kind)
-            )
-        )
 
     def is_surely_show(self, series: CandidateSeries) -> bool:
         """Whether a record or a number of an episode says that a series is no film."""

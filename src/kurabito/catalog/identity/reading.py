@@ -19,6 +19,7 @@ FIRST_SEASON: Final = 1
 # The page of one season of one show.
 _MIKAN_PAGE: Final = re.compile(r"[?&]bangumiId=(\d{1,9})(?:&|$)", re.I)
 _SUBTITLE: Final = re.compile(r"\w:\s|\s[-~]\s?\w")
+LENGTH_OF_COUR: Final = 12
 _LONG_NAME: Final = 24
 """Letters; remakes of films have short names."""
 
@@ -50,6 +51,9 @@ class Reading:
     """Whether its title leaves open if it is of a show or a film."""
     counted_from: int = 0
     """What its numbers count on from, where a source says so; the episodes here are those without it."""
+
+    asked_from: int = 0
+    """The first number of those that a question is about, where it is not about all that have its names."""
 
     @classmethod
     def of(cls, release: Release) -> Reading:
@@ -87,6 +91,11 @@ class Reading:
     def said_season(self) -> int:
         """The season beside its names; the first where it says none."""
         return FIRST_SEASON if self.season is None else self.season
+
+    @property
+    def may_count_through(self) -> bool:
+        """Whether it says a number that a later season may have, and no season."""
+        return self.season is None and self.first_episode is not None and self.first_episode > LENGTH_OF_COUR
 
     def whole_names(self) -> Iterator[Iterable[str]]:
         """How it may be called as a whole, folded, the surest first: as it is written, then by its name and season."""
@@ -168,7 +177,13 @@ class Reading:
     def key(self) -> str:
         """The same for all readings that one answer answers."""
         marks = f"{self.kind}|{self.season or ''}|{self.year or ''}|{self.country or ''}"
-        return f"{marks}|{'|'.join(sorted(name.folded for name in self.names))}"[:500]
+        beyond = f"|from {self.asked_from}" if self.asked_from else ""
+        return f"{marks}{beyond}|{'|'.join(sorted(name.folded for name in self.names))}"[:500]
+
+    def beyond(self, last: int) -> Reading:
+        """The same, asked about because it is beyond the last number of its name: together with those of the same cour."""
+        cours = int((self.first_episode or 0) - last - 1) // LENGTH_OF_COUR
+        return replace(self, asked_from=last + 1 + max(cours, 0) * LENGTH_OF_COUR)
 
     def as_stored(self) -> dict[str, Any]:
         """As a question keeps it."""
@@ -179,6 +194,7 @@ class Reading:
             "year": self.year,
             "country": self.country,
             "written": [name.shown for name in self.written],
+            **({"asked_from": self.asked_from} if self.asked_from else {}),
         }
 
     @classmethod
@@ -187,7 +203,15 @@ class Reading:
         names = tuple(map(Name.of, stored["names"]))
         written = tuple(map(Name.of, stored.get("written", ())))
         return cls(
-            names, SeriesKind(stored["kind"]), stored["season"], stored["year"], stored["country"], written=written
+            names,
+            SeriesKind(stored["kind"]),
+            stored["season"],
+            stored["year"],
+            stored["country"],
+            stored.get("asked_from"),
+            stored.get("asked_from"),
+            written=written,
+            asked_from=stored.get("asked_from", 0),
         )
 
 

@@ -13,6 +13,7 @@ from kurabito.catalog.identity.aliases import AliasSource
 from kurabito.catalog.identity.decision import Certain, Decision, InDoubt, WeighedSeries
 from kurabito.catalog.identity.entries import understood
 from kurabito.catalog.identity.evidence import CandidateSeries, Clue
+from kurabito.catalog.identity.index.pieces import doubtful_halves
 from kurabito.catalog.identity.judge import IdentityJudge
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading, ReleaseOrigin
 from kurabito.catalog.releases import Release
@@ -69,7 +70,8 @@ def resolve(
     sources = {item_id: ReleaseOrigin.of(origin) for item_id, origin in origins.items() if item_id in releases}
     batch = _Batch(conn, readings, sources)
     # Titles with several names come first: they say which names are one.
-    for item_id in sorted(readings, key=lambda one: -len(readings[one].names)):
+    # Those that count seasons through come after the seasons.
+    for item_id in sorted(readings, key=lambda one: (-len(readings[one].names), readings[one].may_count_through)):
         origin = origins.get(item_id)
         batch.settle(item_id, NewSeries.ASK if origin is None else origin.settings.new_series)
     return batch.matches()
@@ -130,11 +132,13 @@ class _Batch:
             self._make_film(undecided)
         decision = self._judge.decide(reading, origin)
         if isinstance(decision, InDoubt):
-            self._matches[item_id] = self._ask(reading, decision.candidates)
+            asked = reading if decision.beyond is None else reading.beyond(decision.beyond)
+            # Its names are those of a show whatever its number.
+            keeper = None if decision.named is None else self._recognise(decision.named, reading)
+            self._matches[item_id] = self._ask(asked, decision.candidates, keeper)
             return
         if isinstance(decision, Certain):
-            series = self._join(decision.series, decision.joined) if decision.joined else decision.series
-            self._learn(series, reading)
+            series = self._recognise(decision, reading)
         else:
             series = self._add(reading, SeriesState.FOLLOWED if new_series is NewSeries.ADD else SeriesState.ASKED)
         self._judge.known.note_kind(series.id, reading)
@@ -153,6 +157,12 @@ class _Batch:
         self._store_names()
         return {item_id: self._as_joined(match) for item_id, match in self._matches.items()}
 
+    def _recognise(self, decision: Certain, reading: Reading) -> CandidateSeries:
+        """The series that a title means, with what else the title says of it."""
+        series = self._join(decision.series, decision.joined) if decision.joined else decision.series
+        self._learn(series, reading)
+        return series
+
     def _add(self, reading: Reading, state: SeriesState) -> CandidateSeries:
         series_id = aliases.add_series(self._conn, reading, state)
         added = CandidateSeries(
@@ -167,7 +177,7 @@ class _Batch:
         if series.names and known.index.are_two((name.folded for name in reading.names), reading.kind):
             return
         said = reading.said_season
-        guesses = known.doubtful_halves(series, reading)
+        guesses = doubtful_halves(known.index, {one.name.folded for one in series.names}, reading)
         telling = (name for name in reading.names if not self._judge.is_junk(name, reading.kind))
         names = [(name, said) for name in telling if name.folded not in guesses]
         own = known.own_names(reading)
@@ -189,18 +199,29 @@ class _Batch:
         aliases.make_film(self._conn, series.id)
         self._judge.known.make_film(series)
 
-    def _ask(self, reading: Reading, candidates: Sequence[WeighedSeries]) -> SeriesMatch:
+    def _ask(
+        self, reading: Reading, candidates: Sequence[WeighedSeries], keeper: CandidateSeries | None
+    ) -> SeriesMatch:
+        if reading.asked_from:
+            self._asked.update(questions.asked(self._conn, [reading.key]))
         if reading.key not in self._asked:
-            keeper = candidates[0].series.id if candidates else self._add(reading, SeriesState.ASKED).id
-            self._asked[reading.key] = questions.ask(self._conn, reading, candidates, keeper), keeper
+            first = keeper if keeper is not None else next((one.series for one in candidates), None)
+            keeper_id = self._keeper(reading) if first is None else first.id
+            self._asked[reading.key] = questions.ask(self._conn, reading, candidates, keeper_id), keeper_id
         question_id, series_id = self._asked[reading.key]
         if series_id is None:
-            series_id = self._add(reading, SeriesState.ASKED).id
+            series_id = self._keeper(reading)
         self._judge.known.read_series([series_id])
         series = self._judge.known.series(series_id)
         assert series is not None, "a question's series is there: deleting it leaves none"
         clues = next((one.clues for one in candidates if one.series.id == series_id), ())
         return SeriesMatch(series.id, series.episode_offset, series.state, clues, question_id)
+
+    def _keeper(self, reading: Reading) -> int:
+        """A series that keeps the releases of a question; its name leads to it, but where that is another season's."""
+        if reading.asked_from:
+            return aliases.add_series(self._conn, reading, SeriesState.ASKED)
+        return self._add(reading, SeriesState.ASKED).id
 
     def _store_names(self) -> None:
         aliases.add(self._conn, self._new_names, AliasSource.TITLE)

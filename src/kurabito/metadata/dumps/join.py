@@ -28,7 +28,7 @@ from kurabito.titles import fold_title
 
 ROW: Final = ColumnList(
     "id, source, kind, title, title_chinese, title_english, language, air_date, air_weekday, year, bgm_id, tmdb_id, tmdb_kind, "
-    "tmdb_season, anidb_id, anilist_id, mal_id, mikan_id, episode_count, franchise_id"
+    "tmdb_season, anidb_id, anilist_id, mal_id, mikan_id, episode_count, franchise_id, last_date"
 )
 _KNOWN: Final = ColumnList("id, source, title, air_date, bgm_id, anidb_id, mal_id, anilist_id")
 JOIN: Final = Queries("kurabito.metadata.dumps", "join.sql", entry=ENTRY, row=ROW, known=_KNOWN)
@@ -174,6 +174,7 @@ def _row(entry: IndexEntry, franchise: int | None) -> tuple[Any, ...]:
         ids.mikan_id,
         entry.episode_count,
         franchise,
+        base.last_date and base.last_date.isoformat(),
     )
 
 

@@ -14,7 +14,7 @@ SELECT CAST(value ->> 0 AS bigint), value ->> 1, value ->> 2, value ->> 3, value
        CAST(value ->> 8 AS integer), CAST(value ->> 9 AS integer), CAST(value ->> 10 AS bigint),
        CAST(value ->> 11 AS bigint), value ->> 12, CAST(value ->> 13 AS integer), CAST(value ->> 14 AS bigint),
        CAST(value ->> 15 AS bigint), CAST(value ->> 16 AS bigint), CAST(value ->> 17 AS bigint),
-       CAST(value ->> 18 AS bigint), CAST(value ->> 19 AS bigint)
+       CAST(value ->> 18 AS bigint), CAST(value ->> 19 AS bigint), value ->> 20
 FROM {given};
 
 -- name: add_titles

@@ -51,6 +51,8 @@ class OfflineEntry:
     other_titles: tuple[str, ...] = ()
     year: int | None = None
     """For an entry whose first day is not known."""
+    last_date: date | None = None
+    """The day of its last episode."""
 
     @property
     def began_in(self) -> int | None:
@@ -74,13 +76,14 @@ class OfflineEntry:
             "title_english": self.title_english,
             "other_titles": self.other_titles,
             "year": self.year,
+            "last_date": self.last_date and self.last_date.isoformat(),
         }
         return {name: value for name, value in stored.items() if value}
 
     @classmethod
     def from_stored(cls, stored: dict[str, Any]) -> OfflineEntry:
         """What `as_stored` wrote."""
-        day = stored.get("air_date")
+        day, last = stored.get("air_date"), stored.get("last_date")
         return cls(
             title=stored["title"],
             kind=RecordKind(stored["kind"]),
@@ -91,6 +94,7 @@ class OfflineEntry:
             title_english=stored.get("title_english"),
             other_titles=tuple(stored.get("other_titles", ())),
             year=stored.get("year"),
+            last_date=date.fromisoformat(last) if last else None,
         )
 
 
@@ -177,6 +181,7 @@ def _entry(item: dict[str, Any]) -> OfflineEntry:
         title_chinese=next(iter(chinese), None),
         title_english=next(iter(translations.get("en", ())), None),
         other_titles=tuple(name for names in translations.values() for name in names),
+        last_date=_day(item.get("end")),
     )
 
 
@@ -192,9 +197,9 @@ def _ids(sites: list[dict[str, Any]]) -> Ids:
     return Ids(**ids)
 
 
-def _day(begin: Any) -> date | None:
-    """The day in Japan on which it began; the file has the moment, in UTC."""
-    return datetime.fromisoformat(begin).astimezone(_JAPAN).date() if begin else None
+def _day(moment: Any) -> date | None:
+    """The day in Japan of a moment, which the file has in UTC."""
+    return datetime.fromisoformat(moment).astimezone(_JAPAN).date() if moment else None
 
 
 def _list(value: Any) -> list[Any]:

@@ -13,7 +13,7 @@ from kurabito.metadata.sources.bangumi_data import OfflineEntry
 
 ENTRY: Final = ColumnList(
     "kind, title, title_chinese, title_english, language, air_date, bgm_id, tmdb_id, tmdb_kind, tmdb_season, anidb_id, "
-    "anilist_id, mal_id, mikan_id, year"
+    "anilist_id, mal_id, mikan_id, year, last_date"
 )
 
 
@@ -38,4 +38,5 @@ def entry_of(row: Row) -> OfflineEntry:
         title_chinese=entry.title_chinese,
         title_english=entry.title_english,
         year=entry.year,
+        last_date=None if entry.last_date is None else date.fromisoformat(entry.last_date),
     )

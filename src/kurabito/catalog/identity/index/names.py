@@ -3,57 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from kurabito.catalog.identity.evidence import is_near, signs_of, year_fits
+from kurabito.catalog.identity.evidence import is_near, year_fits
+from kurabito.catalog.identity.index.parts import SeasonParts
+from kurabito.catalog.identity.index.shows import IndexedShow, WholeName, age_of, as_written, first_of
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
 from kurabito.catalog.releases import Name
 from kurabito.catalog.spellings import read_folded_sequel, romaji_of, spelled_films, without_film_word
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
 from kurabito.db.rows import ColumnList
-from kurabito.metadata.lookup import Sequel
+from kurabito.metadata.lookup import Sequel, read_part
 from kurabito.metadata.records import RecordKind, TmdbKind
 from kurabito.titles.scripts import simplified
 
 _ENTRY: Final = ColumnList(
     "entry.id, entry.kind, entry.air_date, entry.year, entry.bgm_id, entry.tmdb_id, entry.tmdb_kind, entry.tmdb_season, "
-    "entry.title, entry.title_chinese, entry.title_english"
+    "entry.title, entry.title_chinese, entry.title_english, entry.last_date, entry.episode_count"
 )
-SQL: Final = Queries("kurabito.catalog.identity", "index_names.sql", entry=_ENTRY)
-
-
-class IndexedShow(NamedTuple):
-    """What the index says of an entry, beside its names."""
-
-    id: int
-    kind: SeriesKind
-    began: str
-    """The day on which it began, or the year; empty where neither is known."""
-    year: int | None
-    bgm_id: int | None
-    tmdb_id: int | None
-    """The show of TMDB that it is a part of."""
-    tmdb_season: int | None
-    titles: tuple[str, ...] = ()
-    """Those that the index has as they are written."""
-
-    def is_written(self, name: Name) -> bool:
-        """Whether it has this name with the same signs: `Show!!` is not `Show!!!`."""
-        return any(
-            signs_of(title) == signs_of(name.shown) for title in self.titles if Name.of(title).folded == name.folded
-        )
-
-
-class WholeName(NamedTuple):
-    """The entry that a release names whole, with its season."""
-
-    entry: IndexedShow
-    names: frozenset[str]
-    """The names, folded, that say so."""
+SQL: Final = Queries("kurabito.catalog.identity.index", "names.sql", entry=_ENTRY)
 
 
 class IndexNames:
@@ -92,6 +63,8 @@ class IndexNames:
         if wanted := list(pages):
             self._of_pages = dict(conn.all(SQL.entries_of_pages, _rows(wanted)))
         found = {entry for some in self._entries.values() for entry in some} | set(self._of_pages.values())
+        parts = self._read_parts(conn)
+        found.update(part.id for some in parts.values() for part in some)
         self._names: dict[int, set[str]] = {}
         for entry_id, folded in conn.all(SQL.entry_names, _rows(found)) if found else ():
             self._names.setdefault(entry_id, set()).add(folded)
@@ -104,7 +77,8 @@ class IndexNames:
             entry_id: [sequel for name in names if (sequel := read_folded_sequel(name)) is not None]
             for entry_id, names in self._names.items()
         }
-        self._seasons = self._read_seasons(conn)
+        self._seasons = self._by_season(parts)
+        self.parts = SeasonParts(parts, self._shows, self._rivals)
 
     def _forget_shared(self, conn: Connection) -> None:
         """A name that several entries have means the first of the seasons that have it, and nothing where they are several shows."""
@@ -114,8 +88,12 @@ class IndexNames:
             show, is_extra = self._note(row)
             if not is_extra:
                 having.setdefault((folded, show.kind), {})[show.id] = show
+        self._rivals: dict[int, set[int]] = {}
         for (name, _), shows in having.items():
-            meant = _first_of(list(shows.values()))
+            if name in every and len(shows) > 1:
+                for entry_id in shows:
+                    self._rivals.setdefault(entry_id, set()).update(shows.keys() - {entry_id})
+            meant = first_of(list(shows.values()))
             for entry_id, show in shows.items():
                 if show is not meant and entry_id in self._names:
                     self._names[entry_id].discard(name)
@@ -128,7 +106,8 @@ class IndexNames:
         kind = SeriesKind.MOVIE if entry.kind == RecordKind.MOVIE else SeriesKind.TV
         began = entry.air_date or str(year or "")
         titles = tuple(filter(None, (entry.title, entry.title_chinese, entry.title_english)))
-        show = IndexedShow(entry.id, kind, began, year, entry.bgm_id, show_id, entry.tmdb_season, titles)
+        more = show_id, entry.tmdb_season, titles, entry.last_date, entry.episode_count
+        show = IndexedShow(entry.id, kind, began, year, entry.bgm_id, *more)
         self._shows[show.id] = show
         return show, entry.kind == RecordKind.OVA
 
@@ -147,15 +126,26 @@ class IndexNames:
         for folded, sound in sounds.items():
             self._entries |= {(folded, kind): heard[sound, kind] for kind in SeriesKind if (sound, kind) in heard}
 
-    def _read_seasons(self, conn: Connection) -> dict[tuple[int, int], list[IndexedShow]]:
-        """The entries of later seasons, by their show and season, in the order in which they began."""
+    def _read_parts(self, conn: Connection) -> dict[int, list[IndexedShow]]:
+        """The entries of each show of TMDB that was found, in the order in which they began."""
         shows = {show.tmdb_id for show in self._shows.values() if show.tmdb_id is not None}
-        seasons: dict[tuple[int, int], list[IndexedShow]] = {}
-        for row in conn.all(SQL.seasons, _rows(shows)) if shows else ():
+        parts: dict[int, list[IndexedShow]] = {}
+        for row in conn.all(SQL.parts, _rows(shows)) if shows else ():
             show, is_extra = self._note(row)
-            if show.tmdb_id is not None and show.tmdb_season is not None and not is_extra:
-                seasons.setdefault((show.tmdb_id, show.tmdb_season), []).append(show)
-        return {season: sorted(shows, key=_age) for season, shows in seasons.items()}
+            if show.tmdb_id is not None and not is_extra:
+                parts.setdefault(show.tmdb_id, []).append(show)
+        return {show_id: sorted(some, key=age_of) for show_id, some in parts.items()}
+
+    def _by_season(self, parts: Mapping[int, Sequence[IndexedShow]]) -> dict[tuple[int, int], list[IndexedShow]]:
+        """The entries of later seasons, by their show and season: as TMDB counts them, and where it does not, by their names."""
+        seasons: dict[tuple[int, int], list[IndexedShow]] = {}
+        for show_id, some in parts.items():
+            for part in some:
+                said = {sequel.season for sequel in self._sequels.get(part.id, ())}
+                season = part.tmdb_season or (said.pop() if len(said) == 1 else None)
+                if season is not None and season > FIRST_SEASON:
+                    seasons.setdefault((show_id, season), []).append(part)
+        return seasons
 
     def every_name(self) -> set[str]:
         """All names of the entries that were found, and what is left of them without their seasons."""
@@ -169,6 +159,24 @@ class IndexNames:
             entries = {entry for entry in entries if is_near(self._shows[entry].year, year)}
         names = self._names if year is None else self._names_of_years
         return names.get(next(iter(entries)), set()) - {folded} if len(entries) == 1 else set()
+
+    def names_of_entry(self, entry_id: int) -> set[tuple[str, int]]:
+        """The names of an entry, folded, each with the season beside which it stands; none that means another entry."""
+        names = self._names.get(entry_id, set())
+        # What is left of a name without its part is the part before it.
+        sequels = (read_folded_sequel(name) for name in names if read_part(name) is None)
+        bare = {(name, FIRST_SEASON) for name in names}
+        return bare.union((sequel.name, sequel.season) for sequel in sequels if sequel is not None)
+
+    def of_bgm(self, bgm_id: int) -> IndexedShow | None:
+        """The entry with an id of bgm.tv, among those that were found."""
+        return next((show for show in self._shows.values() if show.bgm_id == bgm_id), None)
+
+    def of_names(self, names: Iterable[str]) -> IndexedShow | None:
+        """The one show that has some names, those aside that several shows have; the first of its parts."""
+        found = (self._entries.get((name, SeriesKind.TV), ()) for name in names)
+        firsts = {first_of([self._shows[entry] for entry in entries]) for entries in found if entries} - {None}
+        return firsts.pop() if len(firsts) == 1 else None
 
     def names_of_page(self, page_id: int | None) -> set[str]:
         """The names of the show that a page is of."""
@@ -195,7 +203,7 @@ class IndexNames:
             if known:
                 found = [self._shows[entry] for entry in set().union(*known.values())]
                 found = [show for show in found if self._may_be(show, reading)]
-                show = _first_of(_as_written(found, [name for name in reading.written if name.folded in known]))
+                show = first_of(as_written(found, [name for name in reading.written if name.folded in known]))
                 by = (name for name, entries in known.items() if show is not None and show.id in entries)
                 return None if show is None else WholeName(show, frozenset(by))
         return self._season(reading) if reading.is_later_season else None
@@ -233,18 +241,6 @@ class IndexNames:
         """Whether any entry has this name."""
         return any((folded, kind) in self._entries for kind in SeriesKind)
 
-    def without_pieces(self, reading: Reading) -> Reading:
-        """A reading without the pieces of a name that is a name as a whole: `夜之蔵人 Morning Edition` is no `夜之蔵人`."""
-        pieces = {
-            half
-            for whole, halves in reading.guessed().items()
-            if self.is_known(whole) and not self.are_one(halves, reading.kind)
-            for half in halves
-        }
-        if not pieces:
-            return reading
-        return replace(reading, names=tuple(name for name in reading.names if name.folded not in pieces))
-
     def is_only_film(self, names: Sequence[str]) -> bool:
         """Whether these names are those of films, and of no show."""
         kinds = {kind for kind in SeriesKind if any((name, kind) in self._entries for name in names)}
@@ -258,6 +254,14 @@ class IndexNames:
         """Those of these names that one show alone has, each with the year in which it began."""
         shows = [(name, self._shows[min(self._entries[name, kind])]) for name in names if self.is_unique(name, kind)]
         return frozenset((name, show.year) for name, show in shows if show.year is not None)
+
+    def shows_of(self, folded: str, kind: SeriesKind) -> list[IndexedShow]:
+        """The different shows that have this name, each by its first season; none where they are parts of one."""
+        shows: dict[tuple[int, int], IndexedShow] = {}
+        for show in sorted((self._shows[entry] for entry in self._entries.get((folded, kind), ())), key=age_of):
+            if all(sequel.season == FIRST_SEASON for sequel in self._sequels.get(show.id, ())):
+                shows.setdefault((show.tmdb_id or 0, 0 if show.tmdb_id else show.id), show)
+        return list(shows.values()) if len(shows) > 1 else []
 
     def is_unique(self, folded: str, kind: SeriesKind) -> bool:
         """Whether one show alone has this name."""
@@ -277,23 +281,6 @@ class IndexNames:
         """Whether names stand for different shows, each for exactly one."""
         found = [entries for name in names if len(entries := self._entries.get((name, kind), set())) == 1]
         return len(set().union(*found)) > 1
-
-
-def _as_written(shows: list[IndexedShow], names: Sequence[Name]) -> list[IndexedShow]:
-    """Of several entries those that have the names with the same signs, if any has."""
-    if len(shows) < 2 or not any(signs_of(name.shown) for name in names):
-        return shows
-    return [show for show in shows if any(map(show.is_written, names))] or shows
-
-
-def _age(show: IndexedShow) -> tuple[bool, str, int]:
-    return not show.began, show.began, show.id
-
-
-def _first_of(shows: Sequence[IndexedShow]) -> IndexedShow | None:
-    """The one entry; of the parts of one show, whose name they share, the first."""
-    is_one_show = len({show.tmdb_id for show in shows}) == 1 and shows[0].tmdb_id is not None
-    return min(shows, key=_age) if len(shows) == 1 or is_one_show else None
 
 
 def _rows(values: Iterable[object]) -> dict[str, str]:

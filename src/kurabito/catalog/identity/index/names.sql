@@ -12,10 +12,10 @@ SELECT mine.sound, {entry}
 FROM {given} CROSS JOIN offline_romaji AS mine CROSS JOIN offline_entries AS entry
 WHERE mine.sound = given.value ->> 0 AND entry.id = mine.entry_id;
 
--- name: seasons
--- The entries that some shows of TMDB have for their seasons.
+-- name: parts
+-- The entries that some shows of TMDB have for their seasons; those of season 0 are extras.
 SELECT {entry} FROM {given} CROSS JOIN offline_entries AS entry
-WHERE entry.tmdb_id = CAST(given.value ->> 0 AS bigint) AND entry.tmdb_season > 1 AND entry.tmdb_kind = 'tv';
+WHERE entry.tmdb_id = CAST(given.value ->> 0 AS bigint) AND entry.tmdb_kind = 'tv' AND COALESCE(entry.tmdb_season, 1) > 0;
 
 -- name: entry_names
 SELECT other.entry_id, other.folded
