@@ -202,4 +202,4 @@ async def _pictures_are_drawn(page: Page, url: str) -> None:
     await expect(pictures.first).to_be_visible()
     await page.goto(f"{url}/system")
     await expect(page.locator("#thumbnails")).to_contain_text("Ready")
-    await expect(page.locator("#planes-title + div")).to_contain_text("wal")
+    await expect(page.locator("#planes-title + div")).to_contain_text("SQLite log")

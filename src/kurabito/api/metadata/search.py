@@ -17,7 +17,7 @@ from kurabito.site.errors import WITH_BODY, documented
 from kurabito.site.routing import Router
 
 Key = Annotated[
-    str, Field(min_length=1, max_length=100, pattern=r"^[^\x00]*$", description="the `key` of a found title")
+    str, Field(pattern=r"^(record|bgm|tmdb:tv|tmdb:movie):[1-9][0-9]{0,14}$", description="the `key` of a found title")
 ]
 MatchIds = Annotated[list[Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]], Field(min_length=1, max_length=200)]
 
