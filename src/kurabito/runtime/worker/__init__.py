@@ -1,6 +1,6 @@
 """The worker: claims tasks, runs their handlers, keeps their leases and settles them.
 
-`worker` is what a program starts. `dispatcher` is the one loop that talks to the queue, `slots` run handlers, `heartbeat`
+`worker` is what a program starts. `dispatcher` is the one loop that claims and settles, `slots` run handlers, `heartbeat`
 renews leases in a thread of its own, `maintenance` does for the queue what any worker may do, `patience` decides what a
 failing store means. Handlers run in the event loop, or by `execution` in `threads` or processes (`isolation`);
 `time_limits` ends them, and `failures` describes what they raised. `locks` and `supervisor` notice workers that died.
