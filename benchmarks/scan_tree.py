@@ -19,6 +19,7 @@ from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from typing import Final
 
 from harness import Options, Outcome, Side, Target, compare, interleave, run_alone, settings_of
+from kurabito.dataplane import garbage
 from kurabito.dataplane.jobs import JobWork
 from kurabito.dataplane.leasing.runner import Runner
 from kurabito.dataplane.scan.scanner import Scanner
@@ -42,6 +43,8 @@ _ADD_JOB: Final = "INSERT INTO jobs (id, kind, library_id, created_at, updated_a
 def run(options: Options) -> Outcome:
     """A first scan and one of a library that did not change, each in turn with `find`."""
     files = options.size(200_000, quick=2000)
+    # As a data plane does at its start.
+    garbage.look_rarely()
     with tempfile.TemporaryDirectory(prefix="kurabito-bench-") as name:
         folder = Path(name)
         _make_tree(folder / "tree", files)

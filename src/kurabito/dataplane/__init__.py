@@ -17,6 +17,7 @@
     removal/        the one way a file is removed
     io_limit.py     the limit on bytes read per second that all data planes share
     priority.py     lets everything else on the machine go first
+    garbage.py      how often a plane's processes look for garbage
 
 The kinds of work (scan, hashing, deletion, search, thumbnails, placing) do not import one another.
 """

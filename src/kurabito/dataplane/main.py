@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, Final
 
+from kurabito.dataplane import garbage
 from kurabito.dataplane.checkpoints import CheckpointWork
 from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.hashing.job import HashFiles
@@ -47,6 +48,7 @@ async def run(settings: Settings, *, once: bool = False) -> None:
     """Run a data plane until Ctrl-C or SIGTERM, or until nothing is left to do."""
     # First of all: the threads that are started from here on inherit it.
     lower_priority(nice=settings.dataplane_nice, idle_io=settings.dataplane_io == "idle")
+    garbage.look_rarely()
     database = await asyncio.to_thread(_open_restricted, settings)
     try:
         # The supervisor knows this process by its name, and sees to its rows when it dies.

@@ -17,6 +17,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any, Final, NamedTuple
 
+from kurabito.dataplane import garbage
 from kurabito.dataplane.errors import PathEscapes, RootUnavailable
 from kurabito.dataplane.files.digest import Reader
 from kurabito.dataplane.files.paths import Root
@@ -131,6 +132,7 @@ def serve(
     """Answer questions until none comes for so many seconds. A message is a question and whether files may be mapped."""
     # Ctrl-C is for the asker, who then closes the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    garbage.look_rarely()
     threading.Thread(target=_end_with_the_asker, args=[questions], daemon=True).start()
     readers = {mapped: Reader(mapped=mapped) for mapped in (True, False)}
     try:
