@@ -46,10 +46,8 @@ class Core:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Database, str]]:
-    url = f"sqlite:///{tmp_path / 'catalog.db'}"
-    if request.param == "postgres":
-        url = request.getfixturevalue("migrated_postgres")
+def kept(request: pytest.FixtureRequest) -> Iterator[tuple[Database, str]]:
+    url = str(request.getfixturevalue(f"migrated_{request.param}"))
     database = open_database(url)
     database.open()
     migrate(database, PRODUCT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -78,9 +79,10 @@ class Core:
 
 
 @asynccontextmanager
-async def core_of(rig: Rig, folder: Path, release: Release) -> AsyncIterator[Core]:
+async def core_of(rig: Rig, folder: Path, tables: Path, release: Release) -> AsyncIterator[Core]:
     """A core that follows a feed with this release, and has this program alone."""
     folder.mkdir(parents=True)
+    shutil.copyfile(tables, folder / "kurabito.db")
     url = f"sqlite:///{folder / 'kurabito.db'}"
     settings = Settings(state=folder, download_root=rig.folder, database=url)
     service = DownloaderService(rig.client, username="kura", password="s3cret-of-the-test")
@@ -134,10 +136,12 @@ async def until_refused(rig: Rig, core: Core, release: Release) -> str:
     return reason
 
 
-async def test_what_kurabito_added_is_deleted_with_its_files(every_program: EveryProgram, tmp_path: Path) -> None:
+async def test_what_kurabito_added_is_deleted_with_its_files(
+    every_program: EveryProgram, sqlite_template: Path, tmp_path: Path
+) -> None:
     async def promise(rig: Rig) -> None:
         release = rig.swarm.release(f"Kura of {rig.program.name.value}", parts=PARTS)
-        async with core_of(rig, tmp_path / "state" / rig.program.name.value, release) as core:
+        async with core_of(rig, tmp_path / "state" / rig.program.name.value, sqlite_template, release) as core:
             reason = await until_refused(rig, core, release)
         assert "unsafe_removed" in reason
         assert "Kura - 01.mkv.exe" in reason
@@ -149,7 +153,7 @@ async def test_what_kurabito_added_is_deleted_with_its_files(every_program: Ever
     await every_program.keeps(promise)
 
 
-async def test_what_its_user_added_stays(every_program: EveryProgram, tmp_path: Path) -> None:
+async def test_what_its_user_added_stays(every_program: EveryProgram, sqlite_template: Path, tmp_path: Path) -> None:
     async def promise(rig: Rig) -> None:
         if rig.program.name is ClientName.EMBEDDED:
             # It has no user of its own.
@@ -158,7 +162,7 @@ async def test_what_its_user_added_stays(every_program: EveryProgram, tmp_path: 
         mine = rig.folder / "mine"
         mine.mkdir(parents=True)
         await rig.program.add_by_hand(release, mine)
-        async with core_of(rig, tmp_path / "state" / rig.program.name.value, release) as core:
+        async with core_of(rig, tmp_path / "state" / rig.program.name.value, sqlite_template, release) as core:
             reason = await until_refused(rig, core, release)
         assert "unsafe_files" in reason
         seen = await rig.program.seen_by_hand(release)

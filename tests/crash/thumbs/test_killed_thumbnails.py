@@ -120,9 +120,7 @@ class Gallery:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def gallery(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Gallery]:
-    url = f"sqlite:///{tmp_path / 'files.db'}"
-    if request.param == "postgres":
-        url = request.getfixturevalue("migrated_postgres")
+    url = str(request.getfixturevalue(f"migrated_{request.param}"))
     database = open_database(url)
     database.open()
     migrate(database, PRODUCT)

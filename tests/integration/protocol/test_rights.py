@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -13,6 +12,7 @@ import pytest
 from tests.support.planes import register
 
 from kurabito.db import Connection, Database, Dialect, leases, migrate, open_database
+from kurabito.db.factory import sqlite_path
 from kurabito.db.migrate import PRODUCT
 from kurabito.db.rights import grants, restrict
 from kurabito.library.deletion import policy
@@ -186,18 +186,18 @@ def test_a_stale_job_becomes_retryable_within_the_rights(owner: Database, plane:
 
 
 @pytest.mark.parametrize("path", JOBS.writes)
-def test_the_statements_of_a_path_need_no_more_than_its_own_columns(tmp_path: Path, path: str) -> None:
-    database = open_database(f"sqlite:///{tmp_path / 'files.db'}")
+def test_the_statements_of_a_path_need_no_more_than_its_own_columns(migrated_sqlite: str, path: str) -> None:
+    database = open_database(migrated_sqlite)
     database.open()
     migrate(database, PRODUCT)
     status = "pending" if path == leases.CLAIM else "running"
     database.write_blocking(lambda conn: conn.run(ADD_JOB, {"status": status}))
     register(database)
     database.close()
-    raw = sqlite3.connect(tmp_path / "files.db", isolation_level=None)
+    raw = sqlite3.connect(sqlite_path(migrated_sqlite), isolation_level=None)
     try:
         restrict(raw, rights_of_path(path))
-        conn = open_database(f"sqlite:///{tmp_path / 'files.db'}").wrap(raw)
+        conn = open_database(migrated_sqlite).wrap(raw)
         match path:
             case leases.CLAIM:
                 assert leases.claim(conn, JOBS, "plane#1", lease=1, limit=1)

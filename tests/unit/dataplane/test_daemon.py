@@ -6,7 +6,6 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 from tests.support.waiting import PATIENCE
@@ -20,8 +19,8 @@ from kurabito.protocol import planes
 
 
 @pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = open_database(f"sqlite:///{tmp_path / 'plane.db'}")
+async def database(migrated_sqlite: str) -> AsyncIterator[Database]:
+    database = open_database(migrated_sqlite)
     database.open()
     migrate(database, PRODUCT)
     database.write_blocking(lambda conn: conn.script("CREATE TABLE rows (id INTEGER PRIMARY KEY, done INTEGER)"))
@@ -81,12 +80,14 @@ async def running(plane: DataPlane) -> AsyncIterator[None]:
         await task
 
 
-async def test_a_row_that_another_process_commits_is_found_without_waiting(database: Database, tmp_path: Path) -> None:
+async def test_a_row_that_another_process_commits_is_found_without_waiting(
+    database: Database, migrated_sqlite: str
+) -> None:
     runner = Rows(database)
     # The clock stands still, so nothing but the commit can wake the runner.
     async with running(DataPlane(database, [runner], name="plane", clock=ManualClock())):
         await until(lambda: runner.looked >= 1)
-        other = open_database(f"sqlite:///{tmp_path / 'plane.db'}")
+        other = open_database(migrated_sqlite)
         other.open()
         add(other, 1, 2, 3)
         other.close()
