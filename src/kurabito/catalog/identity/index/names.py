@@ -78,6 +78,8 @@ class IndexNames:
             for entry_id, names in self._names.items()
         }
         self._seasons = self._by_season(parts)
+        self._season_begun = {some[0].id: season for (_, season), some in self._seasons.items()}
+        self._firsts = {show: [part.id for part in some[:1]] for show, some in parts.items()}
         self.parts = SeasonParts(parts, self._shows, self._rivals)
 
     def _forget_shared(self, conn: Connection) -> None:
@@ -132,7 +134,8 @@ class IndexNames:
         parts: dict[int, list[IndexedShow]] = {}
         for row in conn.all(SQL.parts, _rows(shows)) if shows else ():
             show, is_extra = self._note(row)
-            if show.tmdb_id is not None and not is_extra:
+            # Some seasons came as OVAs: TMDB counts those with the others.
+            if show.tmdb_id is not None and (not is_extra or (show.tmdb_season or 0) > FIRST_SEASON):
                 parts.setdefault(show.tmdb_id, []).append(show)
         return {show_id: sorted(some, key=age_of) for show_id, some in parts.items()}
 
@@ -166,7 +169,13 @@ class IndexNames:
         # What is left of a name without its part is the part before it.
         sequels = (read_folded_sequel(name) for name in names if read_part(name) is None)
         bare = {(name, FIRST_SEASON) for name in names}
-        return bare.union((sequel.name, sequel.season) for sequel in sequels if sequel is not None)
+        bare.update((sequel.name, sequel.season) for sequel in sequels if sequel is not None)
+        if (season := self._season_begun.get(entry_id)) is not None:
+            # Titles call it by its show beside its number as well.
+            show = self._shows[entry_id].tmdb_id
+            bare.update((name, season) for first in self._firsts.get(show, ()) for name in self._names.get(first, ()))
+            bare.update((name, season) for name in names)
+        return bare
 
     def of_bgm(self, bgm_id: int) -> IndexedShow | None:
         """The entry with an id of bgm.tv, among those that were found."""
@@ -273,9 +282,10 @@ class IndexNames:
         return year is not None and len(entries) == 1 and is_near(self._shows[next(iter(entries))].year, year)
 
     def are_one(self, names: Iterable[str], kind: SeriesKind) -> bool:
-        """Whether one show has all of these names, and no other any of them."""
+        """Whether one show has all of these names, and no other any of them; its later seasons may have one too."""
         found = [self._entries.get((name, kind), set()) for name in names]
-        return all(len(entries) == 1 for entries in found) and len(set().union(*found)) == 1
+        every = [self._shows[entry] for entry in set().union(*found)]
+        return bool(found and set.intersection(*found)) and first_of(every) is not None
 
     def are_two(self, names: Iterable[str], kind: SeriesKind) -> bool:
         """Whether names stand for different shows, each for exactly one."""
