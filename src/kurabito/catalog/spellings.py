@@ -33,8 +33,11 @@ _ROMAJI_NUMBERS: Final = {
     )
     for word in words.split()
 }
-LIKELY_WORDS: Final = 4
+_LIKELY_WORDS: Final = 4
 """Up to here a number in romaji is more often another word: `ni`, `san`, `shi`."""
+_ROMAJI_COUNT: Final = re.compile(
+    rf"(?P<name>.+?)[\s:-]\s?(?P<word>{'|'.join(_ROMAJI_NUMBERS)})(?P<chapter>\sno\sShou)?", re.I
+)
 _ORDINALS: Final = {1: "1st", 2: "2nd", 3: "3rd"}
 _SEASON_INSIDE: Final = re.compile(
     rf"(?P<name>.+?)\s*(?:第\s?(?P<han>\d{{1,2}}|[一二三四五六七八九十]{{1,2}})\s?[季期]\s?(?P<behind>[{CJK}][^\[\](){{}}【】/|]{{2,}})"
@@ -47,6 +50,7 @@ _TOKEN: Final = re.compile(rf"[{CJK}]+|[^\s{CJK}]+")
 _MOST_TOKENS: Final = 16
 _SHORTEST_BASE: Final = 4
 _SHORTEST_FOREIGN_BASE: Final = 2
+_ASKS_INSIDE: Final = re.compile(r"[?\uff1f]\s?[~\uff5e\u301c:\uff1a-]")
 _YEAR_BEHIND: Final = re.compile(r"(.*[^\W\d_].*?)\s+((?:19[5-9]|20[0-4])\d)")
 
 
@@ -70,7 +74,8 @@ def spelled(name: Name, season: int) -> list[str]:
     if _FIRST_SEASON < season < len(_ROMAN):
         marks.append(_ROMAN[season].casefold())
     if name.folded.isascii():
-        marks += [word for word, counted in _ROMAJI_NUMBERS.items() if counted == season > LIKELY_WORDS]
+        marks += [word for word, counted in _ROMAJI_NUMBERS.items() if counted == season > _LIKELY_WORDS]
+        marks += [f"{word}noshou" for word, counted in _ROMAJI_NUMBERS.items() if counted == season]
     else:
         formal = [char for char in FORMAL_HAN if han_number(char) == season]
         marks += [char + chapter for char in formal for chapter in ("", "ノ章", "之章")]
@@ -90,14 +95,17 @@ def goes_on_behind(written: str, name: Name, season: int) -> Name | None:
     return Name.of(f"{name.shown} {behind}")
 
 
-def read_romaji_count(shown: str) -> Sequel | None:
-    """The show and the season that a name may stand for which ends with a number in romaji: `Kurabito Nikki Roku`.
+def read_romaji_count(shown: str, season: int | None) -> Sequel | None:
+    """The show and the season that a name may stand for which ends with a number in romaji: `Kurabito Nikki Roku`, `Kurabito: San no Shou`.
 
     Many a name ends with such a word. So it says nothing unless titles have that season beside the rest.
     """
-    name, _, word = shown.rpartition(" ")
-    number = _ROMAJI_NUMBERS.get(word.casefold())
-    return Sequel(name.strip(), number) if number is not None and fold_title(name) else None
+    found = _ROMAJI_COUNT.fullmatch(shown)
+    if found is None or not fold_title(found["name"]):
+        return None
+    number = _ROMAJI_NUMBERS[found["word"].casefold()]
+    is_sure = season == number or (season is None and (number > _LIKELY_WORDS or found["chapter"] is not None))
+    return Sequel(found["name"].rstrip(" -:"), number) if is_sure else None
 
 
 def spelled_parts(folded: str, part: int) -> list[str]:
@@ -169,6 +177,12 @@ def bases_of(shown: str) -> frozenset[str]:
         for folded in map(fold_title, pieces)
         if folded != whole and len(folded) >= (_SHORTEST_BASE if folded.isascii() else _SHORTEST_FOREIGN_BASE)
     )
+
+
+@lru_cache(maxsize=16_384)
+def asks_inside(shown: str) -> bool:
+    """Whether a name asks before its subtitle, as that of a later season does: `Kurabito wa?: Yoru no Kura`."""
+    return _ASKS_INSIDE.search(shown) is not None
 
 
 @lru_cache(maxsize=16_384)

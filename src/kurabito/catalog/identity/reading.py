@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.releases import Name, Release
 from kurabito.catalog.spellings import (
-    LIKELY_WORDS,
     bases_of,
     goes_on_behind,
     read_romaji_count,
@@ -123,10 +122,7 @@ class Reading:
         if self.kind is SeriesKind.MOVIE:
             return
         for name in self.names:
-            sequel = _sequel(name.shown)
-            if sequel is None and (counted := read_romaji_count(name.shown)) is not None:
-                is_meant = self.season == counted.season or (self.season is None and counted.season > LIKELY_WORDS)
-                sequel = counted if is_meant else None
+            sequel = _sequel(name.shown) or read_romaji_count(name.shown, self.season)
             season = self.season or (sequel.season if sequel else FIRST_SEASON)
             if season == FIRST_SEASON:
                 continue

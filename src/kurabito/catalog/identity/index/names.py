@@ -148,7 +148,9 @@ class IndexNames:
                 season = part.tmdb_season or (said.pop() if len(said) == 1 else None)
                 if season is not None and season > FIRST_SEASON:
                     seasons.setdefault((show_id, season), []).append(part)
-        return seasons
+        # Where TMDB says it, a name that says otherwise is wrong.
+        counted = {key: [part for part in some if part.tmdb_season == key[1]] for key, some in seasons.items()}
+        return {key: counted[key] or some for key, some in seasons.items()}
 
     def every_name(self) -> set[str]:
         """All names of the entries that were found, and what is left of them without their seasons."""
@@ -220,11 +222,13 @@ class IndexNames:
     def _season(self, reading: Reading) -> WholeName | None:
         """The entry of a season by a name that leaves it out: its own name, or that of a show of TMDB."""
         named = {entry for name in reading.names for entry in self._entries.get((name.folded, reading.kind), ())}
+        shows = {show for one in named if (show := self._shows[one].tmdb_id) is not None}
+        found = [self._seasons.get((show, reading.said_season), ()) for show in shows]
+        if len(found) == 1 and found[0] and found[0][0].tmdb_season is not None:
+            return WholeName(found[0][0], frozenset())
         own = [one for one in named if {reading.season} == {sequel.season for sequel in self._sequels.get(one, ())}]
         if len(own) == 1:
             return WholeName(self._shows[own[0]], frozenset())
-        shows = {show for one in named if (show := self._shows[one].tmdb_id) is not None}
-        found = [self._seasons.get((show, reading.said_season), ()) for show in shows]
         return WholeName(found[0][0], frozenset()) if len(found) == 1 and found[0] else None
 
     def subtitled(self, reading: Reading) -> frozenset[str]:

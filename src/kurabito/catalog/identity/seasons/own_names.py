@@ -71,8 +71,18 @@ def _of_later_season(known: SeriesKnowledge, folded: str, bases: Set[str], kind:
         return
     for row in rows:
         series = known.series(row.series_id)
-        if series is not None and any(one.name.folded in bases for one in series.names):
+        if series is not None and _goes_on(known, series, folded, bases, kind):
             yield series, folded, row
+
+
+def _goes_on(known: SeriesKnowledge, series: CandidateSeries, folded: str, bases: Set[str], kind: SeriesKind) -> bool:
+    """Whether one of some names is what the show of a season is called: by titles of it, or by those of another season."""
+    names = {one.name.folded for one in series.names}
+    if not folded.isascii() and any(map(str.isascii, folded)):
+        # In two scripts it may be two names of the show.
+        return bool(names & bases)
+    shows = set().union(*(_series_named(known, base, kind) for base in bases))
+    return bool(names & bases) or any(shows & _series_named(known, name, kind) - {series.id} for name in names)
 
 
 def _taken_for_a_show(known: SeriesKnowledge, reading: Reading) -> Iterator[Found]:
