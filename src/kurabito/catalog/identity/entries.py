@@ -83,13 +83,12 @@ class _Entries:
         own = self._one(one for part in parts for one in _spelled(reading, part))
         if own is not None:
             return own
-        if (
-            season := self._one(one for part in parts for one in spelled_parts(part.name.folded, part.number))
-        ) is not None:
+        season = self._one(one for part in parts for one in spelled_parts(part.name.folded, part.number))
+        if season is not None:
             # The part is another name of the season: `蔵人 第二期 / 蔵人 第2クール`.
-            own = next((one for one in self._franchise(season.id).regular if one.entry_id == season.id), None)
-            if own is not None and own.season == reading.season:
-                return own
+            placed = next((one for one in self._franchise(season.id).regular if one.entry_id == season.id), None)
+            if placed is not None and placed.season == reading.season:
+                return placed
         first = self._first(part.name.folded for part in parts) or self._one(
             one for part in parts for one in _bases(reading, part.name)
         )
@@ -102,7 +101,9 @@ class _Entries:
         number = parts[0].number
         beside = [one for one in franchise.regular if one.season == mine.season and one.part == number]
         # Elsewhere it may be a season.
-        beside = beside or [one for one in franchise.regular if (own := read_part(one.title)) and own.part == number]
+        beside = beside or [
+            one for one in franchise.regular if (marked := read_part(one.title)) and marked.part == number
+        ]
         return beside[0] if len(beside) == 1 else None
 
     def counted(self, reading: Reading) -> Reading:

@@ -79,7 +79,9 @@ class IndexNames:
         }
         self._seasons = self._by_season(parts)
         self._season_begun = {some[0].id: season for (_, season), some in self._seasons.items()}
-        self._firsts = {show: [part.id for part in some[:1]] for show, some in parts.items()}
+        self._firsts: dict[int | None, list[int]] = {
+            show: [part.id for part in some[:1]] for show, some in parts.items()
+        }
         self.parts = SeasonParts(parts, self._shows, self._rivals)
 
     def _forget_shared(self, conn: Connection) -> None:
@@ -149,8 +151,7 @@ class IndexNames:
                 if season is not None and season > FIRST_SEASON:
                     seasons.setdefault((show_id, season), []).append(part)
         # Where TMDB says it, a name that says otherwise is wrong.
-        counted = {key: [part for part in some if part.tmdb_season == key[1]] for key, some in seasons.items()}
-        return {key: counted[key] or some for key, some in seasons.items()}
+        return {key: [one for one in some if one.tmdb_season == key[1]] or some for key, some in seasons.items()}
 
     def every_name(self) -> set[str]:
         """All names of the entries that were found, and what is left of them without their seasons."""
@@ -173,10 +174,8 @@ class IndexNames:
         bare = {(name, FIRST_SEASON) for name in names}
         bare.update((sequel.name, sequel.season) for sequel in sequels if sequel is not None)
         if (season := self._season_begun.get(entry_id)) is not None:
-            # Titles call it by its show beside its number as well.
-            show = self._shows[entry_id].tmdb_id
-            bare.update((name, season) for first in self._firsts.get(show, ()) for name in self._names.get(first, ()))
-            bare.update((name, season) for name in names)
+            both = (entry_id, *self._firsts.get(self._shows[entry_id].tmdb_id, ()))
+            bare.update((name, season) for one in both for name in self._names.get(one, ()))
         return bare
 
     def of_bgm(self, bgm_id: int) -> IndexedShow | None:
@@ -224,12 +223,12 @@ class IndexNames:
         named = {entry for name in reading.names for entry in self._entries.get((name.folded, reading.kind), ())}
         shows = {show for one in named if (show := self._shows[one].tmdb_id) is not None}
         found = [self._seasons.get((show, reading.said_season), ()) for show in shows]
-        if len(found) == 1 and found[0] and found[0][0].tmdb_season is not None:
-            return WholeName(found[0][0], frozenset())
+        counted = found[0][0] if len(found) == 1 and found[0] else None
+        if counted is not None and counted.tmdb_season is not None:
+            return WholeName(counted, frozenset())
         own = [one for one in named if {reading.season} == {sequel.season for sequel in self._sequels.get(one, ())}]
-        if len(own) == 1:
-            return WholeName(self._shows[own[0]], frozenset())
-        return WholeName(found[0][0], frozenset()) if len(found) == 1 and found[0] else None
+        meant = self._shows[own[0]] if len(own) == 1 else counted
+        return WholeName(meant, frozenset()) if meant is not None else None
 
     def subtitled(self, reading: Reading) -> frozenset[str]:
         """Its names behind which stands what is not another name of their show: `夜之蔵人 STAMPEDE` is a show of its own."""
