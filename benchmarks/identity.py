@@ -7,6 +7,13 @@ list; names that occur in one list are one show. A show-season counts as joinabl
 carry several of its names, or by the index. In doubt is neither split nor mixed: it is counted apart. Where lines have the "key" of
 their show-season, that says what is one, and lines that are "unjoined" or in "doubt" are left out.
 
+What has to be joined is what titles write. Gold may have the show's name alone (`Cellar Tales` of `Cellar Tales: Moto-hen - 03`):
+then the spelling is the name with what it goes on in, up to a number, a bracket, the mark of a season or a word of releases; by the
+text of the title alone, not by how the program reads it. The mark of the season itself is no part of a spelling: `S2`, `II` and `2nd
+Season` of one name are joined. So a season's own name that no title and no index sets beside the name of its show is no part of the
+denominator, and one that either does is. Nothing else is taken out: what the program finds hard, reads wrongly or has two minds about
+counts, and `--show` lists each spelling that differs from its gold.
+
 Many gold names were written by another parser. A LIST names the rows that are disputed, by the first digits of their titles' SHA-256,
 each with its reason: `{"rows": [...], "verdict": "one show" | "left out", "why"}` a line. Rows of one show count as one name; what is left
 out is not brought. With it, every FILE is scored twice: as its gold says, and as it is disputed (`identity_disputes.jsonl` for the corpus).
@@ -20,13 +27,15 @@ import argparse
 import asyncio
 import hashlib
 import json
+import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from joined_names import IndexedNames, Spelling, spelled, written_names
 from kurabito.catalog.intake import CatalogIntake
 from kurabito.db import Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
@@ -37,6 +46,7 @@ from kurabito.metadata.sources.bangumi_data import read_index
 from kurabito.titles import fold_title
 
 AT_ONCE = 100
+_SEASON_IN_KEY = re.compile(r"/s(\d+)")
 SUBSCRIBE = (
     "INSERT INTO subscriptions (name, url, new_series, start_with, fetch_interval, created_at, updated_at) "
     "VALUES ('identity', 'https://feeds.example/all', 'add', 'missing', 1000000, :now, :now) RETURNING id"
@@ -58,6 +68,8 @@ class Gold:
     """Year and country, where the source says them."""
     key: str | None = None
     """The show-season, where it is not told by names: rows of one have the same."""
+    written: tuple[tuple[str, str], ...] = ()
+    """Its names with what they go on in."""
 
 
 @dataclass(frozen=True)
@@ -114,10 +126,17 @@ def read_gold(path: Path) -> list[Gold]:
         if isinstance(season, list) or season == 0 or row.get("doubt") or row.get("unjoined"):
             continue
         key = row.get("key")
-        folded, said = _names(listed, season) if key is None else (tuple(filter(None, map(fold_title, listed))), 1)
+        folded, said = _names(listed, season)
+        if key is not None:
+            folded, said = tuple(filter(None, map(fold_title, listed))), _season_of(key)
         marks = tuple(row["expected"].get(mark) for mark in ("year", "country"))
-        rows.append(Gold(row["title"], folded, said, marks, key))
+        rows.append(Gold(row["title"], folded, said, marks, key, tuple(written_names(row["title"], listed))))
     return rows
+
+
+def _season_of(key: str) -> int:
+    found = _SEASON_IN_KEY.search(key)
+    return int(found[1]) if found else 1
 
 
 def _names(names: Sequence[str], season: int | None) -> tuple[tuple[str, ...], int]:
@@ -166,7 +185,7 @@ async def bring(database: Database, titles: Sequence[str]) -> dict[str, tuple[in
 class Score:
     """What came of some titles."""
 
-    titles: int
+    rows: Sequence[Gold]
     joinable: int
     split: Mapping[Any, list[Gold]]
     mixed: Mapping[int, list[Gold]]
@@ -177,7 +196,7 @@ class Score:
 def score(
     rows: Sequence[Gold],
     found: Mapping[str, tuple[int, bool]],
-    namesakes: Mapping[str, set[str]],
+    index: IndexedNames | None = None,
     disputes: Disputes = Disputes(),  # noqa: B008 - frozen
 ) -> Score:
     """Compare with what the sources say, but what is disputed."""
@@ -190,10 +209,8 @@ def score(
     for row in rows:
         groups[row.key or shows.find(row.names[0]), row.season].append(row)
     split, joinable = {}, 0
-    for key, some in groups.items():
-        for part in _joined(some, namesakes):
-            if len({row.names for row in part}) < 2:
-                continue
+    for key, rows_of_season in groups.items():
+        for part in _joined(rows_of_season, index):
             joinable += 1
             series = {found[row.title][0] for row in part if row.title in found and not found[row.title][1]}
             if len(series) > 1:
@@ -205,31 +222,22 @@ def score(
             in_series[series_id].setdefault((row.key or shows.find(row.names[0]), row.season), row)
     mixed = {series_id: list(some.values()) for series_id, some in in_series.items() if len(some) > 1}
     in_doubt = [row for row in rows if row.title in found and found[row.title][1]]
-    return Score(len(rows), joinable, split, mixed, in_doubt, sum(row.title not in found for row in rows))
+    return Score(rows, joinable, split, mixed, in_doubt, sum(row.title not in found for row in rows))
 
 
-def _joined(some: Sequence[Gold], namesakes: Mapping[str, set[str]]) -> list[list[Gold]]:
-    """The titles of a show-season, in parts that something joins: a title with several names, or the index."""
-    names = Groups()
+def _joined(some: Sequence[Gold], index: IndexedNames | None) -> Iterator[list[Gold]]:
+    """The titles of a show-season that are spelled differently and that something joins: a title with several names, or the index."""
+    names, known = Groups(), {name for row in some for name in row.names}
+    spellings = {row.title: spelled(row.written, row.season, known) for row in some}
     for row in some:
-        names.join(row.names)
-        for name in row.names:
-            names.join([name, *(other for other in namesakes.get(name, ()))])
+        found = {one.name for one in spellings[row.title]} or set(row.names)
+        names.join(found)
+        for name in found:
+            names.join([name, *(index.same_as(Spelling(name, row.season)) if index else ())])
     parts: dict[Any, list[Gold]] = defaultdict(list)
     for row in some:
-        parts[names.find(row.names[0])].append(row)
-    return list(parts.values())
-
-
-def read_namesakes(index: Path, rows: Sequence[Gold]) -> dict[str, set[str]]:
-    """The names that the index knows as one, for the names of the titles."""
-    wanted = {name for row in rows for name in row.names}
-    entries: dict[str, list[set[str]]] = defaultdict(list)
-    for entry in read_index(index.read_bytes()).entries:
-        names = {fold_title(title) for title in entry.titles} - {""}
-        for name in names & wanted:
-            entries[name].append(names)
-    return {name: some[0] for name, some in entries.items() if len(some) == 1}
+        parts[names.find(next(iter(spellings[row.title])).name if spellings[row.title] else row.names[0])].append(row)
+    return (part for part in parts.values() if len({(row.names, spellings[row.title]) for row in part}) > 1)
 
 
 def main() -> None:
@@ -242,14 +250,14 @@ def main() -> None:
     for path in options.files:
         rows = list({row.title: row for row in read_gold(path)}.values())
         for index in (None, options.index) if options.index else (None,):
-            namesakes = read_namesakes(index, rows) if index else {}
+            names = IndexedNames.read(index) if index else None
             about = f"{path.name} {'with' if index else 'without'} index"
-            result = score(rows, asyncio.run(series_of(rows, index)), namesakes)
+            result = score(rows, asyncio.run(series_of(rows, index)), names)
             print(f"{about}: {_said(result)}")
             if options.disputes:
                 disputes = read_disputes(options.disputes)
                 left = [row for row in rows if mark_of(row.title) not in disputes.left_out]
-                result = score(left, asyncio.run(series_of(left, index)), namesakes, disputes)
+                result = score(left, asyncio.run(series_of(left, index)), names, disputes)
                 print(f"{about}, without what is disputed: {_said(result)}")
             if options.show:
                 _show(result)
@@ -259,7 +267,7 @@ def _said(result: Score) -> str:
     whole = result.joinable - len(result.split)
     share = whole / result.joinable if result.joinable else 1.0
     return (
-        f"{result.titles:,} titles, {whole}/{result.joinable} = {share:.1%} of the joinable show-seasons are one series, "
+        f"{len(result.rows):,} titles, {whole}/{result.joinable} = {share:.1%} of the joinable show-seasons are one series, "
         f"{len(result.mixed)} series mixed, {len(result.asked)} releases asked about, {result.unread} unread"
     )
 
@@ -271,6 +279,9 @@ def _show(result: Score) -> None:
         print("  mixed", *(f"\n      {mark_of(row.title)} {row.names} s{row.season}: {row.title}" for row in some))
     for row in result.asked:
         print("  asked", row.names, row.season, row.title)
+    for row in result.rows:
+        if any(rest for _, rest in row.written):
+            print("  goes on", row.written, row.title)
 
 
 if __name__ == "__main__":

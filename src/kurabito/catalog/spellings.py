@@ -10,6 +10,7 @@ from kurabito.catalog.releases import Name
 from kurabito.metadata.lookup import Sequel, read_part, read_sequel
 from kurabito.titles.junk_names import is_junk_name
 from kurabito.titles.kana import kana_to_romaji
+from kurabito.titles.numbers import FORMAL_HAN, han_number
 from kurabito.titles.romaji import romaji_key
 from kurabito.titles.scripts import simplified
 from kurabito.titles.text import CJK
@@ -25,11 +26,31 @@ _FILM_WORDS: Final = ("劇場版", "剧场版", "映画", "电影", "電影")
 _LATIN_FILM_WORDS: Final = ("themovie", "movie")
 _FILM_INSIDE: Final = re.compile(r"\s(?:the\s)?movie(?:\s\d{1,2})?\s?(?:[:-]\s|(?=:))", re.I)
 _NUMBER_INSIDE: Final = re.compile(r"\w\s?(?<![A-Za-z0-9])(II|III|IV|VI{0,3}|IX|X|[2-9])(?:\s?[:-]|\s)\s?[^\W\d_]")
+_ROMAJI_NUMBERS: Final = {
+    word: number
+    for number, words in enumerate(
+        ("ni", "san", "shi yon", "go", "roku", "shichi nana", "hachi", "kyuu"), start=_FIRST_SEASON + 1
+    )
+    for word in words.split()
+}
+_LIKELY_WORDS: Final = 4
+"""Up to here a number in romaji is more often another word: `ni`, `san`, `shi`."""
+_ROMAJI_COUNT: Final = re.compile(
+    rf"(?P<name>.+?)[\s:-]\s?(?P<word>{'|'.join(_ROMAJI_NUMBERS)})(?P<chapter>\sno\sShou)?", re.I
+)
 _ORDINALS: Final = {1: "1st", 2: "2nd", 3: "3rd"}
+_SEASON_INSIDE: Final = re.compile(
+    rf"(?P<name>.+?)\s*(?:第\s?(?P<han>\d{{1,2}}|[一二三四五六七八九十]{{1,2}})\s?[季期]\s?(?P<behind>[{CJK}][^\[\](){{}}【】/|]{{2,}})"
+    r"|(?:Season (?P<digits>\d)|(?P<ordinal>\d)(?:nd|rd|th) Season)\s?[-:]\s(?P<latin>[^\[\](){}/|]{4,}))",
+    re.I,
+)
+"""A season inside a name, and what the name goes on in."""
+_NO_SUBTITLE: Final = re.compile(r"(?:[语語版幕音集片更新结結完]|配信|字幕|\d)$")
 _TOKEN: Final = re.compile(rf"[{CJK}]+|[^\s{CJK}]+")
 _MOST_TOKENS: Final = 16
 _SHORTEST_BASE: Final = 4
 _SHORTEST_FOREIGN_BASE: Final = 2
+_ASKS_INSIDE: Final = re.compile(r"[?\uff1f]\s?[~\uff5e\u301c:\uff1a-]")
 _YEAR_BEHIND: Final = re.compile(r"(.*[^\W\d_].*?)\s+((?:19[5-9]|20[0-4])\d)")
 
 
@@ -52,7 +73,39 @@ def spelled(name: Name, season: int) -> list[str]:
         marks += [f"第{_HAN[season]}期", f"第{_HAN[season]}季"]
     if _FIRST_SEASON < season < len(_ROMAN):
         marks.append(_ROMAN[season].casefold())
+    if name.folded.isascii():
+        marks += [word for word, counted in _ROMAJI_NUMBERS.items() if counted == season > _LIKELY_WORDS]
+        marks += [f"{word}noshou" for word, counted in _ROMAJI_NUMBERS.items() if counted == season]
+    else:
+        formal = [char for char in FORMAL_HAN if han_number(char) == season]
+        marks += [char + chapter for char in formal for chapter in ("", "ノ章", "之章")]
     return [name.folded + mark for mark in marks]
+
+
+def goes_on_behind(written: str, name: Name, season: int) -> Name | None:
+    """`夜之蔵人 第二季 醪之章`, written so, is also called `夜之蔵人 醪之章`; None where nothing stands behind the season, or no name."""
+    found = _SEASON_INSIDE.fullmatch(written)
+    if found is None or fold_title(found["name"]) != name.folded:
+        return None
+    behind = (found["behind"] or found["latin"]).strip()
+    if han_number(found["han"] or found["digits"] or found["ordinal"]) != season:
+        return None
+    if _NO_SUBTITLE.search(behind) or is_junk(behind):
+        return None
+    return Name.of(f"{name.shown} {behind}")
+
+
+def read_romaji_count(shown: str, season: int | None) -> Sequel | None:
+    """The show and the season that a name may stand for which ends with a number in romaji: `Kurabito Nikki Roku`, `Kurabito: San no Shou`.
+
+    Many a name ends with such a word. So it says nothing unless titles have that season beside the rest.
+    """
+    found = _ROMAJI_COUNT.fullmatch(shown)
+    if found is None or not fold_title(found["name"]):
+        return None
+    number = _ROMAJI_NUMBERS[found["word"].casefold()]
+    is_sure = season == number or (season is None and (number > _LIKELY_WORDS or found["chapter"] is not None))
+    return Sequel(found["name"].rstrip(" -:"), number) if is_sure else None
 
 
 def spelled_parts(folded: str, part: int) -> list[str]:
@@ -124,6 +177,12 @@ def bases_of(shown: str) -> frozenset[str]:
         for folded in map(fold_title, pieces)
         if folded != whole and len(folded) >= (_SHORTEST_BASE if folded.isascii() else _SHORTEST_FOREIGN_BASE)
     )
+
+
+@lru_cache(maxsize=16_384)
+def asks_inside(shown: str) -> bool:
+    """Whether a name asks before its subtitle, as that of a later season does: `Kurabito wa?: Yoru no Kura`."""
+    return _ASKS_INSIDE.search(shown) is not None
 
 
 @lru_cache(maxsize=16_384)

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, Protocol
 from kurabito.metadata.pending import Lookup
 from kurabito.metadata.records import RecordCandidate, RecordKind, TmdbKind
 from kurabito.metadata.sources.tmdb_titles import Title, Titles, TmdbSeason, fold_name
-from kurabito.titles.numbers import han_number
+from kurabito.titles.numbers import FORMAL_HAN, han_number
 
 _ROMAN: Final = {"II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9, "X": 10}
 _NUMBER: Final = r"(?P<number>\d{1,2}|[一二三四五六七八九十]{1,3})"
@@ -22,6 +22,8 @@ _SEASON_MARKS: Final = tuple(
         r"[(\[]?\s*(?P<number>\d{1,2})(?:st|nd|rd|th)\s+Season\s*[)\]]?",
         r"(?<![A-Za-z0-9])(?P<number>II|III|IV|VI{0,3}|IX|X)",
         r"(?<=\s)(?P<number>[2-9])",
+        # `夏の蔵 漆`, `蔵の夜 弐ノ章`: hardly a name ends so otherwise.
+        rf"(?<=\s)(?P<number>[{FORMAL_HAN}]|[{FORMAL_HAN}二三四五六七八九](?=[ノの之]章))(?:[ノの之]章)?",
     )
 )
 # A mark of a part says nothing about the season, and hides one that comes before it.

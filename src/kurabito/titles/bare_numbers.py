@@ -50,6 +50,7 @@ _NOT_EPISODE: Final = re.compile(
     r"(?<![A-Za-z])(?:Movies?|Part|Vol\.?|Volume|No\.?|Act|Class|Chapter|&|Disc|Cour|Round|Stage|Week|Race)[\s.]?$",
     re.I,
 )
+_MOST_PARTS: Final = 12
 _SCENE_NUMBER: Final = re.compile(r"(?<=[A-Za-z0-9][.\s])(?!(?:19|20)\d\d)(0?[1-9]\d?)(?!00)(\d\d)(?=[.\s]\x00)")
 _DOTTED_NUMBER: Final = re.compile(r"(?<=[A-Za-z]\.)([1-9])(\d[1-9]|[1-9]0)(?=\.[A-Z][a-z])")
 _ANY_YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?![\dpx])")
@@ -170,7 +171,10 @@ def last_of_name(draft: TitleDraft) -> bool:
     for found in _LAST.finditer(draft.text):
         run = read_run(draft.text, found.start(), spaced=True)
         before = draft.text[: found.start()]
-        if run is None or is_year(run) or _NOT_EPISODE.search(before) or not before.strip(" .\x00\x01"):
+        if run is None or is_year(run) or not before.strip(" .\x00\x01"):
+            continue
+        # `The Final Act 01-26`: so many are episodes, whatever word is before them.
+        if len(run.numbers) <= _MOST_PARTS and _NOT_EPISODE.search(before):
             continue
         if not _is_part_of_film(draft, found):
             if _is_ambiguous(draft, found[0], run):

@@ -33,6 +33,8 @@ _BRACKETED_NAME: Final = re.compile(r"(?:\s|(?<=[^\s!-~]|[?!]))\(([^()]{3,200})\
 _LAST_NAME: Final = re.compile(
     r"\(([^()]{4,200}), (?:Multi|Dual|Triple|English|Eng|Weekly)[ -]?(?:Subs?|Audio|Dubs?)\b[^()]{0,40}\)[ \]]*$", re.I
 )
+# `The.Cellar.S01E02.1080p.WEB-DL-KURA (Sakagura no Yoru)`
+_BEHIND_GROUP: Final = re.compile(r"-\w{2,20}\s\(([A-Za-z][^()]{3,200})\)$")
 # `酒蔵2.Sakagura Naoki`, where blanks stand for blanks and the dot for no other thing.
 _DOT_BETWEEN_SCRIPTS: Final = re.compile(rf"(?:(?<=[{CJK}])|(?<=[{CJK}]\d))\.(?=[A-Z][a-z]+ )")
 # `夜之蔵人.Night.Brewer`, where dots stand for blanks.
@@ -74,6 +76,9 @@ def read_names(draft: TitleDraft) -> tuple[str, ...]:
 def _last_name(draft: TitleDraft) -> str | None:
     """The other name in the last brackets, before a word on its subtitles and without its season; None where none is there."""
     found = _LAST_NAME.search(draft.original)
+    if found is None:
+        found = _BEHIND_GROUP.search(draft.original)
+        found = found if found is not None and romaji_key(found[1]) is not None else None
     if found is None or not draft.number_end:
         return None
     name = _clean(draft.text[found.start(1) : found.end(1)].replace(SKIPPED, TAKEN).partition(TAKEN)[0])
@@ -188,7 +193,7 @@ def _are_translations(name: str, other: str) -> bool:
     """Whether `Yoru no Kurabito (The Night Brewer)` are one name in two languages, or in two forms, and the second is no subtitle."""
     one, two = (_clean(text) for text in (name, other))
     mine, others = (_LATIN_WORD.findall(text.casefold()) for text in (one, two))
-    if fold(one) == fold(two) or _is_short_of(two, one):
+    if fold(one) == fold(two) or _is_short_of(two, one) or _is_short_of(one, two):
         return True
     if is_foreign(one) or is_junk_name(two) or not mine or not others:
         return False

@@ -11,9 +11,13 @@ LARGEST_RANGE: Final = 2000
 """A "range" that would be longer is two numbers that have nothing to do with each other."""
 
 HAN: Final = "零〇一二两兩三四五六七八九十百"
+FORMAL_HAN: Final = "弐貳贰參参叁肆伍陸陆漆柒捌玖"
+"""Numbers as documents write them, from two on; a title has them for a season, and never for an episode."""
 _DIGITS: Final = {
     char: value
-    for value, chars in enumerate(("零〇", "一", "二两兩", "三", "四", "五", "六", "七", "八", "九"))
+    for value, chars in enumerate(
+        ("零〇", "一", "二两兩弐貳贰", "三參参叁", "四肆", "五伍", "六陸陆", "七漆柒", "八捌", "九玖")
+    )
     for char in chars
 }
 _WORDS: Final = {

@@ -46,7 +46,7 @@ _NO_NAME: Final = frozenset(
 )
 
 
-PARSER_VERSION: Final = 9
+PARSER_VERSION: Final = 10
 """Raised with every change that has titles read otherwise: the product then reads again what it has."""
 
 

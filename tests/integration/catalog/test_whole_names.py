@@ -297,3 +297,38 @@ async def test_a_second_part_of_a_season_is_found_in_romaji(desk: Desk) -> None:
     listed = [entry(41, 2023, "蔵人の嫁 SEASON2", season=2), entry(42, 2023, "蔵人の嫁 SEASON2 第2クール", season=2)]
     (part,) = await followed(desk, 42, index=listed)
     assert await series_of(desk, "[Kura] Kurabito no Yome Season 2 Part 2 - 01 [1080p]") == [part]
+
+
+async def test_a_season_that_came_as_ovas_is_that_season_by_its_number(desk: Desk) -> None:
+    ids = Ids(bgm_id=9, tmdb_id=70, tmdb_kind=TmdbKind.TV, tmdb_season=3)
+    last = OfflineEntry(
+        "蔵の夜 FINAL", RecordKind.OVA, "ja", ids, date(2022, 4, 1), other_titles=("Night Brewer Final",)
+    )
+    (series,) = await followed(desk, 9, index=[*INDEX, last])
+    assert await series_of(desk, "Night.Brewer.S03E05.1080p.BluRay.x264-KURA") == [series]
+
+
+async def test_a_season_by_tmdb_outweighs_the_number_in_a_name(desk: Desk) -> None:
+    cour = entry(SECOND, 2014, "蔵の夜(第2クール)", "酿酒之夜 第二季", "Night Brewer")
+    ids = Ids(bgm_id=9, tmdb_id=70, tmdb_kind=TmdbKind.TV, tmdb_season=2)
+    second = OfflineEntry("蔵の夜Ⅱ", RecordKind.TV, "ja", ids, date(2016, 4, 1))
+    (series,) = await followed(desk, 9, index=[INDEX[0], cour, second])
+    assert await series_of(desk, "Night.Brewer.S02E05.1080p.WEB.x264-KURA") == [series]
+
+
+async def test_signs_tell_a_season_in_either_chinese_script(desk: Desk) -> None:
+    ids, signs = Ids(bgm_id=9, tmdb_id=70, tmdb_kind=TmdbKind.TV, tmdb_season=2), "\u00d7\u00d7"
+    name = f"酿酒之夜 {signs}"
+    second = OfflineEntry(f"蔵の夜{signs}", RecordKind.TV, "ja", ids, date(2016, 4, 1), name, other_titles=(name,))
+    first = entry(SHOW, 2012, "蔵の夜", "酿酒之夜", "Night Brewer")
+    _, series = await followed(desk, SHOW, 9, index=[first, second])
+    assert await series_of(desk, f"[Kura][釀酒之夜 {signs}][04][1080p]") == [series]
+
+
+async def test_a_name_in_two_scripts_is_two_where_an_entry_has_both_and_a_later_season_one(desk: Desk) -> None:
+    later = entry(SECOND, 2015, "酒恋:", "伪酒", season=2)
+    desk.database.write_blocking(
+        lambda conn: offline.replace_entries(conn, [entry(SHOW, 2012, "酒恋", "伪酒", "Kuraito"), later])
+    )
+    one, other = await series_of(desk, "[Kura] 伪酒 Kuraito 第07话 720p", "[Toji] Kuraito - 13 [720p]")
+    assert one == other is not None

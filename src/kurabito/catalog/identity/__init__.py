@@ -14,6 +14,7 @@ answers.py      an answer: what waits is linked, and what comes follows it
 rulings.py      a person's word, which outweighs everything else
 aliases.py      the names of series, with where each was learnt
 index/          what the offline index says of names
+seasons/        names that a season has of its own
 report.py       why a series is what it is
 reach.py        how far the numbers of a season go
 plausibility.py  numbers that cannot be, by what is known of the series

@@ -55,6 +55,8 @@ def understood(conn: Connection, readings: Sequence[Reading]) -> list[Reading]:
             entry = index.of_part(reading, parts)
             if entry is not None:
                 reading = _about(reading, entry.title, _own(parts))
+            elif _is_season(reading, parts):
+                reading = _called_part(reading, parts)
             elif reading.first_episode is not None and reading.first_episode > _LONGEST_COUR:
                 # It goes on from the part before: `Show S2 Part 2 - 15`.
                 reading = replace(reading, names=tuple(part.name for part in parts), part=None, written=())
@@ -81,7 +83,13 @@ class _Entries:
         own = self._one(one for part in parts for one in _spelled(reading, part))
         if own is not None:
             return own
-        first = self._one(part.name.folded for part in parts) or self._one(
+        season = self._one(one for part in parts for one in spelled_parts(part.name.folded, part.number))
+        if season is not None:
+            # The part is another name of the season: `蔵人 第二期 / 蔵人 第2クール`.
+            placed = next((one for one in self._franchise(season.id).regular if one.entry_id == season.id), None)
+            if placed is not None and placed.season == reading.season:
+                return placed
+        first = self._first(part.name.folded for part in parts) or self._one(
             one for part in parts for one in _bases(reading, part.name)
         )
         if first is None:
@@ -90,7 +98,12 @@ class _Entries:
         mine = next((one for one in franchise.regular if one.entry_id == first.id), None)
         if mine is None or mine.season is None:
             return None
-        beside = [one for one in franchise.regular if one.season == mine.season and one.part == parts[0].number]
+        number = parts[0].number
+        beside = [one for one in franchise.regular if one.season == mine.season and one.part == number]
+        # Elsewhere it may be a season.
+        beside = beside or [
+            one for one in franchise.regular if (marked := read_part(one.title)) and marked.part == number
+        ]
         return beside[0] if len(beside) == 1 else None
 
     def counted(self, reading: Reading) -> Reading:
@@ -130,6 +143,15 @@ class _Entries:
         for some in names:
             for name in (some,) if isinstance(some, str) else some:
                 found |= self._named.get(name, {})
+        return next(iter(found.values())) if len(found) == 1 else None
+
+    def _first(self, names: Iterable[str]) -> _IndexEntry | None:
+        """The one entry that has any of these names; of one franchise, the entry that began first."""
+        found = {one: entry for name in names for one, entry in self._named.get(name, {}).items()}
+        for entry_id in list(found)[:1]:
+            listed = [one.entry_id for one in self._franchise(entry_id).regular if one.entry_id in found]
+            if len(listed) == len(found):
+                return found[listed[0]]
         return next(iter(found.values())) if len(found) == 1 else None
 
     def _has_series(self, entry_id: int) -> bool:
@@ -179,6 +201,7 @@ def _names(reading: Reading, parts: Sequence[_Part]) -> Iterator[str]:
     """Everything that has to be looked up for a reading."""
     for part in parts:
         yield from _spelled(reading, part)
+        yield from spelled_parts(part.name.folded, part.number)
         yield from _bases(reading, part.name)
     yield from _dated(reading)
     for name in reading.names:
@@ -200,6 +223,20 @@ def _spelled(reading: Reading, part: _Part) -> list[str]:
 
 def _own(parts: Sequence[_Part]) -> tuple[Name, ...]:
     return tuple(part_name(part.name.shown, part.number) for part in parts)
+
+
+def _is_season(reading: Reading, parts: Sequence[_Part]) -> bool:
+    """Whether the part is another word for the season: `蔵人 第二期 / Kurabito Part 2`, where no name has both marks."""
+    is_beside = reading.part is None and len(parts) < len(reading.names)
+    return is_beside and all(one.number == reading.season and read_sequel(one.name.shown) is None for one in parts)
+
+
+def _called_part(reading: Reading, parts: Sequence[_Part]) -> Reading:
+    """The season with what it is called too."""
+    own = {name.folded: name for name in _own(parts)}
+    others = [name for name in reading.names if read_part(name.shown) is None]
+    names = {name.folded: name for name in (*others, *(part.name for part in parts))}
+    return replace(reading, names=(*names.values(), *own.values()), written=())
 
 
 def _apart(reading: Reading, parts: Sequence[_Part]) -> Reading:

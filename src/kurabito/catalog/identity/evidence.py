@@ -10,7 +10,7 @@ from typing import Final
 
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
 from kurabito.catalog.releases import Name
-from kurabito.catalog.spellings import year_behind
+from kurabito.catalog.spellings import asks_inside, year_behind
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.titles.scripts import simplified
 from kurabito.titles.text import is_foreign
@@ -266,7 +266,8 @@ def _all_differ(mine: Iterable[Name], known: Iterable[Name]) -> bool:
 
 def _differs_in_signs(one: Name, other: Name) -> bool:
     mine, theirs = _signs(one.shown), _signs(other.shown)
-    return mine != theirs and (bool(mine and theirs) or not _TELLING_SIGNS.isdisjoint(mine + theirs))
+    is_told = bool(mine and theirs) or not _TELLING_SIGNS.isdisjoint(mine + theirs)
+    return (mine != theirs and is_told) or asks_inside(one.shown) is not asks_inside(other.shown)
 
 
 def _has_more_signs(mine: Iterable[Name], known: Iterable[Name]) -> bool:

@@ -27,6 +27,7 @@ from kurabito.catalog.identity.knowledge import NameRow, SeriesKnowledge
 from kurabito.catalog.identity.reach import Reach
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading, ReleaseOrigin
 from kurabito.catalog.identity.rulings import Rulings
+from kurabito.catalog.identity.seasons.own_names import own_names, ways_of_own_names
 from kurabito.catalog.releases import Name
 from kurabito.catalog.spellings import film_names, halves_of, is_junk, season_inside
 from kurabito.catalog.states import SeriesKind
@@ -99,7 +100,7 @@ class IdentityJudge:
             began=index.began(names, reading.kind),
             has_two_entries=index.are_two(names, reading.kind),
             junk=frozenset(name.folded for name in reading.names if self.is_junk(name, reading.kind)),
-            own=self.known.own_names(reading),
+            own=own_names(self.known, reading),
             subtitled=index.subtitled(reading),
             continued=self._reach.continued(reading, candidates),
             beyond=self._reach.beyond(reading, candidates),
@@ -167,12 +168,14 @@ class IdentityJudge:
         yield from self._ways_of_pairs(reading)
         yield from self._ways_of_years(reading)
         yield from self._ways_of_signs(reading)
-        yield from self._ways_of_own_names(reading)
+        for series, by, row in ways_of_own_names(self.known, reading):
+            yield _Way(series, Clue.NAME, by, row)
         own = {name.folded for name in reading.names}
         said = {name.folded: sequel.season for name, sequel in reading.sequels()}
         for name, sequel in reading.sequels():
-            for series, row in self.known.named(sequel.folded, reading, sequel.season):
-                yield _Way(series, Clue.SEQUEL, name.folded, row)
+            for spelling in (sequel.folded, *self.known.in_other_script(sequel.folded)):
+                for series, row in self.known.named(spelling, reading, sequel.season):
+                    yield _Way(series, Clue.SEQUEL, name.folded, row)
             # A season may have a name of its own elsewhere; the bare name is that of all of them.
             others = {(other, sequel.season) for other in index.namesakes(sequel.folded, reading.kind) - own}
             # The show is listed with its first season too: `Yoru no Kurabito Season 1` is not `Yoru no Kurabito II`.
@@ -244,18 +247,6 @@ class IdentityJudge:
                 for series in self.known.later_seasons(reading):
                     if has_its_signs(name, series):
                         yield _Way(series, Clue.NAME, name.folded)
-
-    def _ways_of_own_names(self, reading: Reading) -> Iterator[_Way]:
-        """A season that titles call by a name of its own, beside the number of the season or without it."""
-        if reading.is_later_season:
-            for name in self.known.own_names(reading):
-                for series, row in self.known.named(name, reading, None):
-                    if series.season == FIRST_SEASON:
-                        yield _Way(replace(series, season=reading.said_season), Clue.NAME, name, row)
-        elif reading.season is None:
-            for name, bases in reading.bases():
-                for series, row in self.known.of_later_season(name, bases, reading.kind):
-                    yield _Way(series, Clue.NAME, name, row)
 
     def _ways_of_halves(self, reading: Reading, name: Name) -> Iterator[_Way]:
         """Two names without anything between them, if one series has both, and none is called by the whole."""

@@ -61,6 +61,7 @@ class SeriesKnowledge:
         halves = {half for one in listed for name in one.names for half in halves_of(name.shown) or ()}
         dated = {folded for one in listed for _, folded, _ in one.dated()}
         bases = {base for one in listed for _, some in one.bases() for base in some}
+        plain.update(simplified(one) for one in (*sequels, *bases))
         filmed = {
             spelled
             for one in listed
@@ -70,7 +71,8 @@ class SeriesKnowledge:
         }
         names.update(pair for one in listed for pair in one.pairs())
         self._look_up(names | sequels | plain | halves | dated | bases | filmed | self.index.every_name())
-        self._look_up_romaji({likeness_of(name) or name.folded for name in written})
+        spoken = {likeness_of(name) or name.folded for name in written}
+        self._look_up_romaji(spoken | {simplified(one) for one in sequels if not one.isascii()})
         self._read_aloud = self._read_titles_aloud({name for one in listed for name in one.names})
         meant = {*listed, *(without_pieces(self.index, one) for one in listed)}
         self._whole_names = {one: whole for one in meant if (whole := self.index.whole_name(one)) is not None}
@@ -111,42 +113,21 @@ class SeriesKnowledge:
         self.read_series(ids := sorted(set().union(*found.values())))
         return [self._series[one] for one in ids]
 
-    def own_names(self, reading: Reading) -> frozenset[str]:
-        """The names of a release, folded, that only its season has: what the show is called beside another name goes on in them."""
-        if not reading.is_later_season or reading.kind is SeriesKind.MOVIE:
-            return frozenset()
-        named = {name.folded: self._series_named(name.folded, reading.kind) for name in reading.names}
-        guessed = reading.guessed()
-        for name in {*guessed}.union(*guessed.values()):
-            # `夜之蔵人 Night Brewer` may be two names with nothing between them: what a season goes on from is surer.
-            named.pop(name, None)
-        return frozenset(
-            name
-            for name, bases in reading.bases()
-            if name in named
-            for other, series in named.items()
-            if other != name
-            if any(
-                simplified(base) == simplified(other) or self._series_named(base, reading.kind) & series
-                for base in bases
-            )
-        )
-
-    def of_later_season(self, folded: str, bases: Set[str], kind: SeriesKind) -> list[tuple[CandidateSeries, NameRow]]:
-        """The later season that a name belongs to alone: another name of it, of the whole show, goes on in this one."""
-        rows = self._rows.get((folded, kind), set())
-        if any(row.season <= FIRST_SEASON for row in rows):
-            return []
-        found = [(self._series[row.series_id], row) for row in rows]
-        return [one for one in found if any(known.name.folded in bases for known in one[0].names)]
-
-    def _series_named(self, folded: str, kind: SeriesKind) -> set[int]:
-        return {row.series_id for row in self._rows.get((folded, kind), ())}
+    def rows(self, folded: str, kind: SeriesKind) -> Set[NameRow]:
+        """Where a name leads, beside whatever stands there."""
+        return self._rows.get((folded, kind), set())
 
     def alike(self, name: Name) -> frozenset[str]:
         """The names of series, folded, that are this one in another spelling: romaji, its reading, or the other Chinese script."""
         found = self._romaji.get(likeness_of(name) or name.folded, set()) | self._read_aloud.get(name.folded, set())
         return frozenset({*found, simplified_of(name) or name.folded} - {name.folded})
+
+    def in_other_script(self, folded: str) -> frozenset[str]:
+        """The same Chinese name in the other script, folded, as series have it."""
+        if folded.isascii():
+            return frozenset()
+        plain = simplified(folded)
+        return frozenset({*self._romaji.get(plain, ()), plain} - {folded})
 
     def of_page(self, origin: ReleaseOrigin, kind: SeriesKind) -> CandidateSeries | None:
         """The one series of what a page's feed brought so far."""

@@ -9,7 +9,14 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.releases import Name, Release
-from kurabito.catalog.spellings import bases_of, romaji_of, spelled, year_behind
+from kurabito.catalog.spellings import (
+    bases_of,
+    goes_on_behind,
+    read_romaji_count,
+    romaji_of,
+    spelled,
+    year_behind,
+)
 from kurabito.catalog.states import SeriesKind
 from kurabito.feeds.subscriptions import Subscription
 from kurabito.metadata.lookup import Sequel, read_sequel
@@ -59,7 +66,7 @@ class Reading:
     def of(cls, release: Release) -> Reading:
         """What a release says."""
         return cls(
-            release.names,
+            (*release.names, *_own_names(release)),
             SeriesKind.of(release.kind),
             release.season,
             release.year,
@@ -115,7 +122,7 @@ class Reading:
         if self.kind is SeriesKind.MOVIE:
             return
         for name in self.names:
-            sequel = _sequel(name.shown)
+            sequel = _sequel(name.shown) or read_romaji_count(name.shown, self.season)
             season = self.season or (sequel.season if sequel else FIRST_SEASON)
             if season == FIRST_SEASON:
                 continue
@@ -234,6 +241,17 @@ class ReleaseOrigin:
         """A feed by its address."""
         page = _MIKAN_PAGE.search(url)
         return cls(subscription_id, series_id, int(page[1]) if page else None)
+
+
+def _own_names(release: Release) -> tuple[Name, ...]:
+    """What its season is called beside its number, where a title writes both: `夜之蔵人 第二季 醪之章`."""
+    season = release.season
+    if season is None or season == FIRST_SEASON:
+        return ()
+    both = ((written.shown, name) for written in release.written for name in release.names)
+    found = (goes_on_behind(written, name, season) for written, name in both)
+    known = {name.folded for name in release.names}
+    return tuple({one.folded: one for one in found if one is not None and one.folded not in known}.values())
 
 
 @lru_cache(maxsize=4096)

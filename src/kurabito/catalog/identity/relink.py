@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import astuple, dataclass
 from functools import partial
@@ -37,6 +38,7 @@ KEEP: Final = "catalog.relink_if_due"
 _LOOKED_AT_EVERY: Final = 300.0
 _RANGE: Final = 10_000
 _AT_ONCE: Final = 25
+_LONGEST_PAUSE: Final = 0.01
 _AHEAD: Final = 8
 """Ranges that may be judged before their links are moved: where one has all of the moves, the judges go on."""
 
@@ -168,7 +170,10 @@ class Relinker:
         # A transaction is short and does not wait for the disk, so that others wait little. What a power cut undoes is moved
         # again: the end of the run is durable, and with it all that was before.
         for some in mover.slices(judged.moves):
+            began = time.perf_counter()
             done.add(await self._database.write(partial(mover.move, moves=some), durable=False))
+            # As long as that took everything else goes first: what is asked for meanwhile, and the disk.
+            await asyncio.sleep(min(time.perf_counter() - began, _LONGEST_PAUSE))
 
     async def confirm(self) -> int:
         """Download what was read again and waits for that; how many links."""

@@ -16,6 +16,7 @@ from kurabito.catalog.identity.evidence import CandidateSeries, Clue
 from kurabito.catalog.identity.index.pieces import doubtful_halves
 from kurabito.catalog.identity.judge import IdentityJudge
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading, ReleaseOrigin
+from kurabito.catalog.identity.seasons.own_names import own_names
 from kurabito.catalog.releases import Release
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection
@@ -180,7 +181,7 @@ class _Batch:
         guesses = doubtful_halves(known.index, {one.name.folded for one in series.names}, reading)
         telling = (name for name in reading.names if not self._judge.is_junk(name, reading.kind))
         names = [(name, said) for name in telling if name.folded not in guesses]
-        own = known.own_names(reading)
+        own = own_names(known, reading)
         # Beside a name of its own, titles leave the season out.
         names += [(name, FIRST_SEASON) for name, _ in names if name.folded in own]
         free = [(name, season) for name, season in names if known.is_free(name.folded, reading, season)]

@@ -22,9 +22,9 @@ from kurabito.catalog.relinks.places import LinkMove
 from kurabito.catalog.states import HELD_BY_SERIES, HeldReason, SeriesState
 from kurabito.db import Connection
 
-_AT_ONCE: Final = 25
+_AT_ONCE: Final = 12
 """Links of one transaction, which others wait for."""
-_NEW_AT_ONCE: Final = 3
+_NEW_AT_ONCE: Final = 2
 
 
 class Moved(NamedTuple):

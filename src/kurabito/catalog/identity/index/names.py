@@ -78,6 +78,10 @@ class IndexNames:
             for entry_id, names in self._names.items()
         }
         self._seasons = self._by_season(parts)
+        self._season_begun = {some[0].id: season for (_, season), some in self._seasons.items()}
+        self._firsts: dict[int | None, list[int]] = {
+            show: [part.id for part in some[:1]] for show, some in parts.items()
+        }
         self.parts = SeasonParts(parts, self._shows, self._rivals)
 
     def _forget_shared(self, conn: Connection) -> None:
@@ -132,7 +136,8 @@ class IndexNames:
         parts: dict[int, list[IndexedShow]] = {}
         for row in conn.all(SQL.parts, _rows(shows)) if shows else ():
             show, is_extra = self._note(row)
-            if show.tmdb_id is not None and not is_extra:
+            # Some seasons came as OVAs: TMDB counts those with the others.
+            if show.tmdb_id is not None and (not is_extra or (show.tmdb_season or 0) > FIRST_SEASON):
                 parts.setdefault(show.tmdb_id, []).append(show)
         return {show_id: sorted(some, key=age_of) for show_id, some in parts.items()}
 
@@ -145,7 +150,8 @@ class IndexNames:
                 season = part.tmdb_season or (said.pop() if len(said) == 1 else None)
                 if season is not None and season > FIRST_SEASON:
                     seasons.setdefault((show_id, season), []).append(part)
-        return seasons
+        # Where TMDB says it, a name that says otherwise is wrong.
+        return {key: [one for one in some if one.tmdb_season == key[1]] or some for key, some in seasons.items()}
 
     def every_name(self) -> set[str]:
         """All names of the entries that were found, and what is left of them without their seasons."""
@@ -166,7 +172,11 @@ class IndexNames:
         # What is left of a name without its part is the part before it.
         sequels = (read_folded_sequel(name) for name in names if read_part(name) is None)
         bare = {(name, FIRST_SEASON) for name in names}
-        return bare.union((sequel.name, sequel.season) for sequel in sequels if sequel is not None)
+        bare.update((sequel.name, sequel.season) for sequel in sequels if sequel is not None)
+        if (season := self._season_begun.get(entry_id)) is not None:
+            both = (entry_id, *self._firsts.get(self._shows[entry_id].tmdb_id, ()))
+            bare.update((name, season) for one in both for name in self._names.get(one, ()))
+        return bare
 
     def of_bgm(self, bgm_id: int) -> IndexedShow | None:
         """The entry with an id of bgm.tv, among those that were found."""
@@ -211,12 +221,14 @@ class IndexNames:
     def _season(self, reading: Reading) -> WholeName | None:
         """The entry of a season by a name that leaves it out: its own name, or that of a show of TMDB."""
         named = {entry for name in reading.names for entry in self._entries.get((name.folded, reading.kind), ())}
-        own = [one for one in named if {reading.season} == {sequel.season for sequel in self._sequels.get(one, ())}]
-        if len(own) == 1:
-            return WholeName(self._shows[own[0]], frozenset())
         shows = {show for one in named if (show := self._shows[one].tmdb_id) is not None}
         found = [self._seasons.get((show, reading.said_season), ()) for show in shows]
-        return WholeName(found[0][0], frozenset()) if len(found) == 1 and found[0] else None
+        counted = found[0][0] if len(found) == 1 and found[0] else None
+        if counted is not None and counted.tmdb_season is not None:
+            return WholeName(counted, frozenset())
+        own = [one for one in named if {reading.season} == {sequel.season for sequel in self._sequels.get(one, ())}]
+        meant = self._shows[own[0]] if len(own) == 1 else counted
+        return WholeName(meant, frozenset()) if meant is not None else None
 
     def subtitled(self, reading: Reading) -> frozenset[str]:
         """Its names behind which stands what is not another name of their show: `夜之蔵人 STAMPEDE` is a show of its own."""
@@ -273,9 +285,10 @@ class IndexNames:
         return year is not None and len(entries) == 1 and is_near(self._shows[next(iter(entries))].year, year)
 
     def are_one(self, names: Iterable[str], kind: SeriesKind) -> bool:
-        """Whether one show has all of these names, and no other any of them."""
+        """Whether one show has all of these names, and no other any of them; its later seasons may have one too."""
         found = [self._entries.get((name, kind), set()) for name in names]
-        return all(len(entries) == 1 for entries in found) and len(set().union(*found)) == 1
+        every = [self._shows[entry] for entry in set().union(*found)]
+        return bool(found and set.intersection(*found)) and first_of(every) is not None
 
     def are_two(self, names: Iterable[str], kind: SeriesKind) -> bool:
         """Whether names stand for different shows, each for exactly one."""

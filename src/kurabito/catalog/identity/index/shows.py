@@ -11,6 +11,7 @@ from kurabito.catalog.identity.evidence import signs_of
 from kurabito.catalog.releases import Name
 from kurabito.catalog.states import SeriesKind
 from kurabito.metadata.lookup import read_part
+from kurabito.titles.scripts import simplified
 
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _DAYS_OF_A_WEEK: Final = 7
@@ -54,8 +55,11 @@ class IndexedShow(NamedTuple):
 
     def is_written(self, name: Name) -> bool:
         """Whether it has this name with the same signs: `Show!!` is not `Show!!!`."""
+        plain = simplified(name.folded)
         return any(
-            signs_of(title) == signs_of(name.shown) for title in self.titles if Name.of(title).folded == name.folded
+            signs_of(title) == signs_of(name.shown)
+            for title in self.titles
+            if simplified(Name.of(title).folded) == plain
         )
 
 
