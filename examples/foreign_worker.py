@@ -34,6 +34,7 @@ LEASE = round(float(os.environ.get("KURABITO_LEASE_SECONDS", "30")) * 1_000_000)
 HEARTBEAT = float(os.environ.get("KURABITO_HEARTBEAT_SECONDS", "5"))
 TURN = 60.0
 AT_ONCE = 50
+LONGEST_PATH = 4096
 ALGORITHMS = {"sha256": hashlib.sha256, **({"blake3": blake3} if blake3 else {})}
 
 
@@ -200,8 +201,9 @@ def name_of(text):
 def open_below(root, relative_path):
     """PATH-3, PATH-5: open a file below a folder, part by part and without following a link."""
     *folders, name = relative_path.split("/")
-    if any(part in ("", ".", "..") for part in (*folders, name)) or ".kurabito-trash" in folders:
-        raise FileProblem("PATH_ESCAPES", f"{relative_path!r} is no path of a file below its library")
+    is_odd = len(relative_path) > LONGEST_PATH or "\0" in relative_path or ".kurabito-trash" in folders
+    if is_odd or any(part in ("", ".", "..") for part in (*folders, name)):
+        raise FileProblem("PATH_ESCAPES", f"{relative_path[:200]!r} is no path of a file below its library")
     at = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for folder in folders:

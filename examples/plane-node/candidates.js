@@ -11,8 +11,11 @@ export async function isUnchanged(owned, session, library) {
   const last = await owned.database.get(
     "SELECT started_at FROM scan_sessions WHERE library_id = ? AND status = 'succeeded' ORDER BY id DESC LIMIT 1",
     library.id);
-  return !(now.added_count || now.changed_count || now.moved_count || now.removed_count)
-    && before?.status === "succeeded" && last !== undefined && library.updated_at < last.started_at;
+  if (now.added_count || now.changed_count || now.moved_count || now.removed_count
+    || before?.status !== "succeeded" || last === undefined || library.updated_at >= last.started_at) return false;
+  return await owned.database.get(
+    "SELECT 1 FROM placements WHERE library_id = ? AND status = 'completed' AND finished_at >= ? LIMIT 1",
+    library.id, last.started_at) === undefined;
 }
 
 /** CAND-1: found with one query each, and written in small transactions. */

@@ -47,6 +47,7 @@ _SEEN: Final = (
     (b"deep/er/and/deeper/x.bin", "deep/er/and/deeper/x.bin", "SCAN-4"),
     (b".hidden", ".hidden", "SCAN-4"),
     (b"empty", "empty", "SCAN-4"),
+    (b"empty too", "empty too", "SCAN-4"),
     (b"caf\xc3\xa9.mkv", "café.mkv", "PATH-2"),
     (b"cafe\xcc\x81.mkv", "cafe\u0301.mkv", "PATH-2"),
     (b"caf\xe9.mkv", "caf\uefe9.mkv", "PATH-2"),
@@ -99,7 +100,7 @@ def plant_odd_tree(folder: Path, outside: Path) -> list[Planted]:
     planted = [Planted(name, text, rule) for name, text, rule in _SEEN]
     planted += [Planted(name, None, rule) for name, rule in _LEFT_OUT]
     for number, one in enumerate(planted):
-        content = b"" if one.name == b"empty" else bytes([65 + number % 26]) * (100 + number)
+        content = b"" if one.name.startswith(b"empty") else bytes([65 + number % 26]) * (100 + number)
         write(folder, one.name, content)
     write(outside, b"secret.mkv", b"not of any library")
     links = {b"link.mkv": folder / "plain.mkv", b"link": outside, b"a/loop": folder, b"dangling": folder / "nothing"}

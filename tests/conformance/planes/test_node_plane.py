@@ -77,16 +77,19 @@ def test_both_planes_mend_what_the_other_left_of_a_removal(
         stage = ScenarioStage(database, url, tmp_path / "stage", plane, patience=300.0)
         folder = _plan_removals(stage)
         chance = random.Random(seed)
+        kills = 0
         for turn in range(KILLS):
             command = plane if turn % 2 == 0 else OURS
             killed = Subject(command, url, stage.state, tmp_path / f"{turn}.log")
             done = len(stage.rows("deletion_log", "state = 'done'"))
             stage.wait_for(partial(_is_in_the_middle, stage, done), "DELETE-7", "an intent", every=0.0005)
             killed.kill_after(chance.uniform(0, 0.004))
+            kills += bool(stage.rows("jobs", "id = 'remove' AND status = 'running'"))
             stage.write(
                 "UPDATE jobs SET status = 'pending', worker_id = NULL, worker_heartbeat_at = NULL, "
                 "lease_expires_at = NULL WHERE id = 'remove' AND status IN ('running', 'retryable')"
             )
+        assert kills > 1, "the plan was over before both planes were killed in the middle of it"
         stage.start_plane()
         stage.wait_for_job("remove")
         _see_that_nothing_is_lost(stage, folder)
@@ -124,9 +127,9 @@ def _step(goes: Row, stays: Row) -> dict[str, Any]:
 
 
 def _is_in_the_middle(stage: ScenarioStage, before: int) -> bool:
-    """Whether a step is begun behind those that were done before, and the one that was mended."""
+    """Whether a step is begun behind those that were done before, and the one that was mended; or the plan is over."""
     states = [row["state"] for row in stage.rows("deletion_log")]
-    return "intent" in states and states.count("done") > before
+    return states.count("done") == PAIRS or ("intent" in states and states.count("done") > before)
 
 
 def _see_that_nothing_is_lost(stage: ScenarioStage, folder: Path) -> None:

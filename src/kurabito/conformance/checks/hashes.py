@@ -13,10 +13,12 @@ from kurabito.conformance.scenarios import kills
 from kurabito.conformance.scenarios.hashes import (
     FAILURES_BEFORE,
     HOSTILE,
+    MEETS_IT,
     PIPE,
     RELABELLED,
     REWRITTEN,
     SAMPLED_BEFORE,
+    TOUCHED,
     TROUBLE,
     WHILE,
 )
@@ -25,6 +27,8 @@ from kurabito.protocol.terms import HASH_DOUBLINGS, HASH_RETRY_SECONDS, READ_WHO
 
 HASHING: Final = "hashing"
 _LIBRARIES: Final = (1, 2)
+_SHOWN: Final = 60
+"""Characters of a path that may be very long."""
 
 
 def _hashed(run: Recording, library: int) -> dict[str, Row]:
@@ -83,6 +87,8 @@ def twins_are_read(run: Recording) -> Iterator[str]:
     for path in ("large/one", "large/two", "large/same-ends"):
         if files[path]["content_hash"] is None:
             yield f"{path!r} has a twin by size and sample, and was not read"
+    if files[MEETS_IT]["content_hash"] is None:
+        yield f"{MEETS_IT!r} has a twin that has no sample and was read whole, and was not read"
     if files["large/other-ends"]["needs_hash"]:
         yield "'large/other-ends' has no twin, and still waits"
     if run.files("hash 2", 2)[SAMPLED_BEFORE]["content_hash"] is None:
@@ -116,6 +122,15 @@ def a_file_that_changed_has_no_hash(run: Recording) -> Iterator[str]:
             yield f"a file with {what} than its row was hashed"
         elif not str(row["hash_last_error"]).startswith("FILE_CHANGED"):
             yield f"a file with {what} than its row has the error {row['hash_last_error']!r}"
+
+
+@check("HASH-6", HASHING)
+def what_changes_while_it_is_read_has_no_hash(run: Recording) -> Iterator[str]:
+    row = run.files(f"hash {TOUCHED}", TOUCHED)[WHILE]
+    if row["content_hash"] is not None:
+        yield "a file that got another mtime while it was read was hashed"
+    elif not str(row["hash_last_error"]).startswith("FILE_CHANGED"):
+        yield f"a file that got another mtime while it was read has the error {row['hash_last_error']!r}"
 
 
 @check("HASH-2", HASHING)
@@ -209,10 +224,12 @@ def no_path_leads_out(run: Recording) -> Iterator[str]:
     files = run.files("hash 1", 1)
     for path in (*HOSTILE, *(path for path in TROUBLE if "link" in path)):
         if files[path]["content_hash"] is not None or files[path]["edge_hash"] is not None:
-            yield f"{path!r} leads out of the library, and was read"
-    for path in HOSTILE:
-        if not str(files[path]["hash_last_error"]).startswith("PATH_ESCAPES"):
-            yield f"{path!r} has the error {files[path]['hash_last_error']!r} instead of PATH_ESCAPES"
+            yield f"{path[:_SHOWN]!r} leads out of the library, and was read"
+    # A link that was followed leads to a file that is another one.
+    linked = {path: "FILE_UNREADABLE" for path in TROUBLE if "link" in path}
+    for path, code in {**dict.fromkeys(HOSTILE, "PATH_ESCAPES"), **linked}.items():
+        if not str(files[path]["hash_last_error"]).startswith(code):
+            yield f"{path[:_SHOWN]!r} has the error {files[path]['hash_last_error']!r} instead of {code}"
 
 
 @check("PATH-5", HASHING)

@@ -9,7 +9,14 @@ from kurabito.conformance.checks.registry import check
 from kurabito.conformance.checks.scans import SCANNING
 from kurabito.conformance.errors import NotApplicable
 from kurabito.conformance.recording import Recording
-from kurabito.conformance.scenarios.rescans import ADOPTED, CLOSED, LATER, TRASHED
+from kurabito.conformance.scenarios.rescans import (
+    ADOPTED,
+    CLOSED,
+    LATER,
+    LINE_BREAK,
+    PLACED,
+    TRASHED,
+)
 from kurabito.protocol.terms import NAMED_PROBLEMS
 
 
@@ -25,9 +32,17 @@ def what_may_not_be_read_is_told(run: Recording) -> Iterator[str]:
     told = (session["status"], session["error_code"], session["error_count"])
     if told != ("succeeded", "SCAN_INCOMPLETE", CLOSED):
         yield f"{CLOSED} folders may not be read, and the session is {told[0]} with {told[1]} and {told[2]} errors"
-    named = sum(f"closed {number}/" in str(session["error_message"]) for number in range(CLOSED))
+    first = LINE_BREAK.replace("\n", "\\n")
+    names = (first, *(f"closed {number}" for number in range(1, CLOSED)))
+    named = sum(f"{name}/" in str(session["error_message"]) for name in names)
     if named != NAMED_PROBLEMS:
         yield f"error_message names {named} of them instead of {NAMED_PROBLEMS}"
+    for write in run.writes_to("scan_sessions"):
+        row = write.new
+        if row.get("job_id") == "incomplete" and row["status"] == "running" and row["error_message"]:
+            lines = row["error_message"].split("\n")
+            if broken := [line for line in lines if line[:1] not in ("'", '"')]:
+                yield f"a line of error_message begins with no quoted path, but is {broken[0]!r}"
 
 
 @check("SCAN-8", SCANNING)
@@ -67,6 +82,12 @@ def a_trash_is_taken_over_once(run: Recording) -> Iterator[str]:
 def another_policy_is_noticed(run: Recording) -> Iterator[str]:
     if not run.files("another policy", 7)["alone"]["needs_hash"]:
         yield "the library hashes all files by now; nothing else changed, and a file of it does not wait for a hash"
+
+
+@check("CAND-2", SCANNING)
+def a_placed_file_is_noticed(run: Recording) -> Iterator[str]:
+    if not run.files("placed", 7)[PLACED]["needs_hash"]:
+        yield "a file was placed into the library since its last scan; nothing else changed, and it does not wait for a hash"
 
 
 @check("CAND-3", SCANNING)

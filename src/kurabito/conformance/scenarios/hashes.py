@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from kurabito.conformance import trees
-from kurabito.conformance.digests import edge_sample
+from kurabito.conformance.digests import edge_sample, whole_digest
 from kurabito.conformance.errors import NotApplicable, ScenarioStuck
 from kurabito.conformance.scenarios.scans import HOUR
 from kurabito.conformance.stage import ScenarioStage
@@ -17,7 +17,7 @@ from kurabito.conformance.subject import LEASE_SECONDS, Subject
 from kurabito.db import Connection, Dialect
 from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.enums import HashAlgorithm
-from kurabito.protocol.terms import HASH_DOUBLINGS, READ_WHOLE
+from kurabito.protocol.terms import HASH_DOUBLINGS, LONGEST_PATH, READ_WHOLE
 
 PIPE: Final = "due/pipe"
 _MOST_NAMED: Final = 5
@@ -36,9 +36,15 @@ TROUBLE: Final = (
 )
 """Files that a scan saw and that are no longer what it saw."""
 SAMPLED_BEFORE: Final = "large/sampled before"
-HOSTILE: Final = ("../outside/secret", "due/../../outside/secret", "/etc/hostname", f"{TRASH_FOLDER}/secret")
-RELABELLED, REWRITTEN = 5, 6
-"""Libraries with one file that takes a while: the library has another algorithm by then, or the row another mtime."""
+READ_BEFORE, MEETS_IT = "large/read before", "large/meets it"
+"""A file that was read whole without a sample, and one of its size in another library."""
+TOO_LONG: Final = "due/" + "long/" * (LONGEST_PATH // 5) + "secret"
+HOSTILE: Final = (
+    *("../outside/secret", "due/../../outside/secret", "/etc/hostname"),
+    *(f"{TRASH_FOLDER}/secret", TOO_LONG),
+)
+RELABELLED, REWRITTEN, TOUCHED = 5, 6, 7
+"""Libraries with one file that takes a while: the library has another algorithm by then, the row another mtime, or the file."""
 WHILE: Final = "takes a while"
 _SLOW_FILE: Final = 1 << 30
 _OFTEN: Final = 0.01
@@ -58,6 +64,8 @@ def hash_files(stage: ScenarioStage) -> None:
         folders.append(folder)
     trees.write(folders[1], b"large/only here", b"o" * (READ_WHOLE + 1))
     trees.write(folders[1], SAMPLED_BEFORE.encode(), b"s" * (READ_WHOLE + 2))
+    for folder, path in zip(folders, (MEETS_IT, READ_BEFORE), strict=True):
+        trees.write(folder, path.encode(), b"w" * (READ_WHOLE + 3))
     _plant_trouble(folders[0], stage.folder / "outside")
     for number in (1, 2):
         stage.job(f"prepare {number}", "scan", number)
@@ -93,9 +101,9 @@ def _wait_for_hash(stage: ScenarioStage, library: int) -> None:
 
 
 def _change_meanwhile(stage: ScenarioStage, plane: Subject, algorithm: str) -> None:
-    """Change what is known of a file while it is read. Had the plane not begun, it would do as it is told now."""
+    """Change a file, or what is known of it, while it is read. Had the plane not begun, it would do as it is told now."""
     other = next(one.value for one in HashAlgorithm if one != algorithm)
-    for library in (RELABELLED, REWRITTEN):
+    for library in (RELABELLED, REWRITTEN, TOUCHED):
         folder = stage.library(library, has_holes=True, algorithm=algorithm, hash_policy="all")
         trees.write_hole(folder, WHILE, _SLOW_FILE)
         seen = (folder / WHILE).stat()
@@ -114,11 +122,12 @@ def _change_meanwhile(stage: ScenarioStage, plane: Subject, algorithm: str) -> N
             stage.write("UPDATE library_roots SET algorithm = :algorithm WHERE id = :id", algorithm=other, id=library)
         else:
             os.utime(folder / WHILE, ns=(trees.OLD_NS, trees.OLD_NS))
+        if library == REWRITTEN:
             stage.write(
                 "UPDATE library_files SET mtime_ns = :mtime WHERE library_id = :id", mtime=trees.OLD_NS, id=library
             )
         plane.thaw()
-        stage.wait_for_job(f"hash {library}", "HASH-7")
+        stage.wait_for_job(f"hash {library}", "HASH-6" if library == TOUCHED else "HASH-7")
         stage.reach(f"hash {library}")
 
 
@@ -158,6 +167,7 @@ def _cause_trouble(stage: ScenarioStage, folder: Path) -> None:
     )
     stage.write("UPDATE library_files SET is_missing = 1 WHERE relative_path = 'due/missing'")
     _settle_a_twin(stage)
+    _read_a_twin(stage)
     trees.write(folder / TRASH_FOLDER, b"secret", b"trouble" * 3)
     stage.database.write_blocking(allow_any_path)
     for path in HOSTILE:
@@ -176,6 +186,20 @@ def _settle_a_twin(stage: ScenarioStage) -> None:
         "UPDATE library_files SET needs_hash = 1, edge_hash = :sample WHERE library_id = 2 AND relative_path = :path",
         sample=edge_sample(stage.recording.folders[2] / SAMPLED_BEFORE),
         path=SAMPLED_BEFORE,
+    )
+
+
+def _read_a_twin(stage: ScenarioStage) -> None:
+    """As a plane leaves it that takes no samples."""
+    (library,) = stage.rows("library_roots", "id = 2")
+    stage.write(
+        "UPDATE library_files SET needs_hash = 0, hash_algorithm = :algorithm, content_hash = :content, "
+        "hashed_size_bytes = size_bytes, hashed_mtime_ns = mtime_ns, hashed_at = :at "
+        "WHERE library_id = 2 AND relative_path = :path",
+        algorithm=library["algorithm"],
+        content=bytes.fromhex(whole_digest(stage.recording.folders[2] / READ_BEFORE, library["algorithm"])),
+        at=stage.now(),
+        path=READ_BEFORE,
     )
 
 

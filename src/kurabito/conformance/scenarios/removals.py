@@ -45,6 +45,8 @@ ODD: Final = {
 """Jobs about entries that another plane left in the trash."""
 MANY: Final = 60
 """Pairs of a plan that is not over before it is looked at."""
+_SLOW_TO_COMPARE: Final = 8 << 20
+"""Bytes of a file of these: most of the time the plane reads, so that it can be stopped between two of its transactions."""
 _LOOK_CLOSELY: Final = 0.002
 BEGUN: Final = "cd" * 16
 """The same of a job that is claimed again."""
@@ -136,7 +138,7 @@ def delete(stage: ScenarioStage, name: str, payload: dict[str, Any], *, dry_run:
 
 
 def _make_pairs(stage: ScenarioStage, algorithm: str) -> None:
-    folder, other = stage.library(1, algorithm=algorithm), stage.library(2, algorithm=algorithm)
+    folder, other = stage.library(1, algorithm=algorithm), stage.library(2, has_holes=True, algorithm=algorithm)
     for number, pair in enumerate((*REFUSED, *TAKEN, "begun")):
         content = bytes([97 + number]) * (40_000 + number)
         trees.write(folder, f"keep/{pair}".encode(), content)
@@ -147,9 +149,10 @@ def _make_pairs(stage: ScenarioStage, algorithm: str) -> None:
     for name in (b"one", b"two"):
         trees.write(other, name, b"abandoned" * 9)
     trees.write(other, traps.DISCARDED_PATH.encode(), traps.DISCARDED_CONTENT)
-    for number in range(MANY):
-        for side in ("go", "keep"):
-            trees.write(other, f"{side}/{number}".encode(), b"%04d" % number)
+    for side in ("go", "keep"):
+        (other / side).mkdir()
+        for number in range(MANY):
+            trees.write_hole(other / side, f"{number}", _SLOW_TO_COMPARE + number)
     for number in (1, 2):
         stage.job(f"scan {number}", "scan", number)
         stage.let_reference_work()

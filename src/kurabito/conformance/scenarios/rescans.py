@@ -17,6 +17,9 @@ CLOSED: Final = NAMED_PROBLEMS + 2
 ADOPTED, OTHER_SIZE, NO_SIDECAR, LATER = ("a1" * 16, "b2" * 16, "c3" * 16, "d4" * 16)
 """Files in the trash, by what is special about them."""
 TRASHED: Final = b"in the trash"
+PLACED: Final = "placed.mkv"
+LINE_BREAK: Final = "closed\n0"
+"""The first of the folders that may not be read."""
 _INCOMPLETE, _NEW = 6, 7
 
 
@@ -39,13 +42,36 @@ def scan_again(stage: ScenarioStage) -> None:
         "UPDATE library_roots SET hash_policy = 'all', updated_at = :at WHERE id = :id", id=_NEW, at=stage.now()
     )
     scans.scan_as(stage, "another policy", _NEW)
+    _place(stage, folder)
+    scans.scan_as(stage, "placed", _NEW)
+
+
+def _place(stage: ScenarioStage, folder: Path) -> None:
+    """As a plane leaves a file that it placed: known to the library, and compared with no other one."""
+    trees.write(folder, PLACED.encode(), b"placed")
+    seen, now = (folder / PLACED).stat(), stage.now()
+    known = {"size_bytes": seen.st_size, "mtime_ns": seen.st_mtime_ns, "inode": seen.st_ino, "device": seen.st_dev}
+    stage.file(_NEW, PLACED, **known)
+    stage.insert(
+        "placements",
+        library_id=_NEW,
+        mode="copy",
+        size_bytes=seen.st_size,
+        target_path=PLACED,
+        status="completed",
+        method="copy",
+        noted_at=now,
+        created_at=now,
+        updated_at=now,
+        finished_at=now,
+    )
 
 
 def _scan_what_may_not_be_read(stage: ScenarioStage) -> None:
     folder = stage.library(_INCOMPLETE)
     trees.write(folder, b"there", b"there")
     stage.file(_INCOMPLETE, "gone")
-    closed = [folder / f"closed {number}" for number in range(CLOSED)]
+    closed = [folder / LINE_BREAK, *(folder / f"closed {number}" for number in range(1, CLOSED))]
     for place in closed:
         place.mkdir(mode=0)
     try:

@@ -11,7 +11,7 @@ from kurabito.dataplane.hashing import job, store
 from kurabito.dataplane.hashing.store import HashedLibrary
 from kurabito.dataplane.readers.pool import MOST_FILES
 from kurabito.protocol.enums import HashAlgorithm
-from kurabito.protocol.terms import HASH_DOUBLINGS
+from kurabito.protocol.terms import HASH_DOUBLINGS, LONGEST_PATH
 
 _SQL = store._SQL
 
@@ -22,15 +22,26 @@ def _spoil(name: str, spoilt: Callable[[bytes], Any]) -> None:
     put(store, name, lambda conn, found, *rest: note(conn, [(row, spoilt(digest)) for row, digest in found], *rest))
 
 
-def _swallow(code: str, *, hashes: bool) -> None:
-    """Have files with this problem pass, or be hashed as if they had none."""
+def _swallow(code: str, *, hashes: bool, above: int = 0) -> None:
+    """Have files with this problem, of this size at least, pass, or be hashed as if they had none."""
     note = store.note_problems
 
     def note_others(conn: Any, problems: Any) -> None:
-        note(conn, [(row, problem) for row, problem in problems if problem[0] != code])
-        passed = [(row, b"\1" * 32) for row, problem in problems if problem[0] == code]
+        passing = [(row, problem[0] == code and row.size_bytes >= above) for row, problem in problems]
+        note(conn, [one for one, (_, passes) in zip(problems, passing, strict=True) if not passes])
+        passed = [(row, b"\1" * 32) for row, passes in passing if passes]
         if hashes:
             store.note_contents(conn, passed, HashAlgorithm.BLAKE3)
+
+    put(store, "note_problems", note_others)
+
+
+def _find_instead(code: str, of: Callable[[str], bool]) -> None:
+    """Have some paths end with another problem."""
+    note = store.note_problems
+
+    def note_others(conn: Any, problems: Any) -> None:
+        note(conn, [(row, (code, "found") if of(row.relative_path) else why) for row, why in problems])
 
     put(store, "note_problems", note_others)
 
@@ -92,14 +103,25 @@ def forgets_the_twin() -> None:
 
 
 @fault("HASH-5")
+def sees_no_twins_without_a_sample() -> None:
+    edit(_SQL, "sampled", "other.edge_hash IS NULL", "other.edge_hash IS NULL AND 1 = 0")
+
+
+@fault("HASH-5")
 def sees_no_twins() -> None:
     sampled = store.sampled
     put(store, "sampled", lambda *args: [(row, False) for row, _ in sampled(*args)])
 
 
-@fault("HASH-6")
+@fault("HASH-6", check="a file that changed has no hash")
 def hashes_what_changed() -> None:
     _swallow("FILE_CHANGED", hashes=True)
+
+
+@fault("HASH-6", check="what changes while it is read has no hash")
+def hashes_what_changes_while_it_is_read() -> None:
+    # What changes in the middle is the one large file.
+    _swallow("FILE_CHANGED", hashes=True, above=1 << 20)
 
 
 @fault("HASH-7", check="what was read is written whole")
@@ -145,6 +167,17 @@ def reads_what_is_not_due() -> None:
 @fault("PATH-3")
 def reads_what_lies_outside() -> None:
     _swallow("PATH_ESCAPES", hashes=True)
+
+
+@fault("PATH-3")
+def follows_paths_of_any_length() -> None:
+    _find_instead("FILE_UNREADABLE", lambda path: len(path) > LONGEST_PATH)
+
+
+@fault("PATH-3")
+def follows_a_link_on_the_way() -> None:
+    # Where it leads, another file has the name.
+    _find_instead("FILE_CHANGED", lambda path: "/linked folder/" in path)
 
 
 @fault("PATH-5")

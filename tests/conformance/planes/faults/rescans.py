@@ -16,6 +16,7 @@ from kurabito.dataplane.scan.finish import SizeIndex
 from kurabito.dataplane.scan.queries import SQL
 from kurabito.dataplane.scan.session import ScanProgress
 from kurabito.dataplane.scan.trash_adoption import adopt_trash
+from kurabito.protocol.terms import NAMED_PROBLEMS
 
 
 @fault("VALUE-4", check="an unknown inode is a difference")
@@ -42,6 +43,16 @@ def keeps_errors_to_itself() -> None:
 @fault("SCAN-5")
 def names_every_error() -> None:
     put(session, "NAMED_PROBLEMS", 1000)
+
+
+@fault("SCAN-5")
+def breaks_lines_in_paths() -> None:
+    def note(self: ScanProgress, path: str, problem: OSError) -> None:
+        self.errors += 1
+        if len(self.unreadable) < NAMED_PROBLEMS:
+            self.unreadable.append(f"'{path}': {problem.strerror}")
+
+    put(ScanProgress, "note_problem", note)
 
 
 @fault("SCAN-8", check="without all folders nothing is missing")
@@ -89,9 +100,14 @@ def takes_over_what_has_another_size() -> None:
     put(trash_adoption, "_row", row)
 
 
-@fault("CAND-2")
+@fault("CAND-2", check="another policy is noticed")
 def looks_for_candidates_only_after_changes() -> None:
     put(finish, "_is_unsettled", lambda *_: False)
+
+
+@fault("CAND-2", check="a placed file is noticed")
+def does_not_look_for_what_was_placed() -> None:
+    edit(SQL, "unsettled", "status = 'completed'", "status = 'settled'")
 
 
 @fault("CAND-3")
@@ -128,6 +144,11 @@ def keeps_the_inode_that_a_changed_file_shared() -> None:
 @fault("SCAN-1", check="a session begins with what the last one counted")
 def begins_without_a_total() -> None:
     edit(SQL, "begin_session", "AND status = 'succeeded'", "AND status = 'succeeded' AND 1 = 0")
+
+
+@fault("SCAN-1", check="a session begins with what the last one counted")
+def begins_with_what_a_scan_counted_that_failed() -> None:
+    edit(SQL, "begin_session", "AND status = 'succeeded'", "AND status <> 'running'")
 
 
 @fault("SCAN-3")

@@ -250,6 +250,11 @@ def chooses_no_candidates() -> None:
 
 
 @fault("CAND-1")
+def has_empty_files_hashed() -> None:
+    edit(SQL, "misjudged_files", "size_bytes > 0", "size_bytes >= 0")
+
+
+@fault("CAND-1")
 def has_every_file_hashed() -> None:
     edit(SQL, "misjudged_files", "HAVING count(*) > 1", "HAVING count(*) > 0")
     put(finish, "_has_others", lambda *_: True)
