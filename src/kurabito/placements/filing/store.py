@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -101,9 +101,26 @@ def find(conn: Connection, placement_id: int) -> Placement:
     return _placement(row)
 
 
-def retry(conn: Connection, placement_id: int, target_path: str | None = None) -> bool:
-    """Have a placement that is not done tried again, now, and perhaps elsewhere; false when it is under way or done."""
-    return conn.run(_SQL.retry, {"id": placement_id, "target_path": target_path}) == 1
+def retry(
+    conn: Connection,
+    placement_id: int,
+    target_path: str | None = None,
+    modes: Sequence[PlacementMode] = (),
+) -> bool:
+    """Have a placement that is not done tried again, now, perhaps elsewhere or otherwise; false when it is under way or done."""
+    values = {
+        "id": placement_id,
+        "target_path": target_path,
+        "mode": modes[0].value if modes else None,
+        "fallbacks": json.dumps([mode.value for mode in modes[1:]]) if modes else None,
+    }
+    return conn.run(_SQL.retry, values) == 1
+
+
+def inspection_of(conn: Connection, placement_id: int) -> tuple[int, int, str] | None:
+    """The inspection that found its file, the series that the download is of, and the file's path in it; None where there is none."""
+    row = conn.one(_SQL.inspection_of, {"id": placement_id})
+    return None if row is None else (int(row[0]), int(row[1]), str(row[2]))
 
 
 def list_again(conn: Connection, placement_id: int | None = None) -> None:
@@ -149,6 +166,11 @@ def count_failed(conn: Connection, most: int) -> int:
 def count_held_up(conn: Connection, most: int) -> int:
     """How many files and downloads were tried more than once, and are tried again later, up to so many."""
     return int(conn.value(_SQL.count_held_up, {"most": most}))
+
+
+def keep_free(conn: Connection, reserve: int) -> None:
+    """Have everything that waits leave so many bytes of its disk free: as the setting is now, and not as it was."""
+    conn.run(_SQL.keep_free, {"reserve": reserve})
 
 
 def hurry(conn: Connection) -> None:
