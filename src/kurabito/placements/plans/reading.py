@@ -44,7 +44,16 @@ _EPISODE_ENDING: Final = re.compile(
     r"|\s-\s(?:Session|Mission|Stage|Act|Phase|Case|File|Scene|Turn|Track)$",
     re.I,
 )
-_WORDS_FOR: Final = {"sps": "SP", "sp": "SP", "specials": "Special", "special": "Special", "oav": "OVA"}
+_WORDS_FOR: Final = {
+    "tvsp": "SP",
+    "tv sp": "SP",
+    "tv_sp": "SP",
+    "sps": "SP",
+    "sp": "SP",
+    "specials": "Special",
+    "special": "Special",
+    "oav": "OVA",
+}
 _FILM_NUMBER: Final = re.compile(
     r"(?:The[ ._])?Movies?[ ._#-]{0,3}(\d{1,2})(?!\d)|(?:劇場版|剧场版)[ ]?(\d{1,2})(?!\d)|M(\d{2})(?=\])", re.I
 )
