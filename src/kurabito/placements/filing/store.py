@@ -23,7 +23,9 @@ _PLACEMENT: Final = ColumnList(
     "placement.id, placement.download_id, placement.library_id, library.name AS library, placement.mode, placement.fallbacks, "
     "placement.source_root, placement.source_path, placement.size_bytes, placement.target_path, placement.status, "
     "placement.method, placement.error_code, placement.error_facts, placement.retry_after, placement.created_at, "
-    "placement.finished_at, placement.replaces_path, placement.is_placed, entry.id IS NOT NULL AS is_in_trash"
+    "placement.finished_at, placement.replaces_path, placement.is_placed, entry.id IS NOT NULL AS is_in_trash, "
+    "placement.placed_inode IS NULL OR EXISTS (SELECT 1 FROM library_files AS file WHERE file.library_id = placement.library_id "
+    "AND file.relative_path = placement.target_path AND file.is_missing = 0 AND file.inode = placement.placed_inode) AS is_there"
 )
 _FILTERS: Final = {
     (False, False): "",
@@ -67,6 +69,8 @@ class Placement:
     """The file of the library whose place it takes, or took."""
     is_undoable: bool = False
     """That file is in the trash, and can come back."""
+    is_gone: bool = False
+    """Its file has this name no more: it was renamed, replaced or removed."""
     is_placed: bool = False
     """The library had the file already, and only its name in the folder for downloads goes, or went."""
 
@@ -205,5 +209,6 @@ def _placement(values: Row) -> Placement:
         finished_at=None if row.finished_at is None else to_datetime(row.finished_at),
         replaces_path=row.replaces_path,
         is_undoable=is_done and bool(row.is_in_trash),
+        is_gone=is_done and not row.is_there,
         is_placed=bool(row.is_placed),
     )
