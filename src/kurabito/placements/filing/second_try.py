@@ -1,6 +1,6 @@
 """What a placement is tried again with: the modes that its library has now, and a name by the naming that it has now.
 
-Whoever allowed copies, or shortened a template, did it for this file: with what was stored before it would fail as before.
+A keeper who allowed copies, or shortened a template, did it for this file: with what was stored before it would fail again.
 """
 
 from __future__ import annotations

@@ -44,16 +44,7 @@ _EPISODE_ENDING: Final = re.compile(
     r"|\s-\s(?:Session|Mission|Stage|Act|Phase|Case|File|Scene|Turn|Track)$",
     re.I,
 )
-_WORDS_FOR: Final = {
-    "tvsp": "SP",
-    "tv sp": "SP",
-    "tv_sp": "SP",
-    "sps": "SP",
-    "sp": "SP",
-    "specials": "Special",
-    "special": "Special",
-    "oav": "OVA",
-}
+_WORDS_FOR: Final = {"tvsp": "SP", "sps": "SP", "sp": "SP", "specials": "Special", "special": "Special", "oav": "OVA"}
 _FILM_NUMBER: Final = re.compile(
     r"(?:The[ ._])?Movies?[ ._#-]{0,3}(\d{1,2})(?!\d)|(?:劇場版|剧场版)[ ]?(\d{1,2})(?!\d)|M(\d{2})(?=\])", re.I
 )
@@ -275,7 +266,7 @@ def _special_label(stem: str, episodes: tuple[Episode, ...], folder: str = "SP")
     if found is None:
         word = "OVA" if "ova" in folder.lower() else "OAD" if "oad" in folder.lower() else "SP"
     else:
-        word = _WORDS_FOR.get(found[1].lower(), found[1])
+        word = _WORDS_FOR.get(found[1].lower().replace(" ", "").replace("_", ""), found[1])
     number = found[2] if found and found[2] else f"{episodes[0]:g}" if episodes else ""
     if not number and found and (roman := _ROMAN.match(stem, found.end())):
         number = str(_NUMERALS.index(roman[1]) + 1)
