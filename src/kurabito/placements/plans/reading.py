@@ -81,6 +81,7 @@ class VideoReading:
     label: str | None = None
     year: int | None = None
     part: int | None = None
+    part_of_season: int | None = None
     film_number: int | None = None
     release: ReleaseFacts = NO_RELEASE
     own_title: bool = True
@@ -142,6 +143,7 @@ def read_video(path: SplitPath) -> VideoReading:
         special_of=special_of,
         year=told.year or next((one.year for one in above if one.year), None),
         part=_part(stem, kind, title),
+        part_of_season=told.part if kind is WorkKind.EPISODE else None,
         film_number=film,
         release=_release(told, above),
         own_title=own,

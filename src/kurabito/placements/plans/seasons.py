@@ -23,6 +23,7 @@ _BATCH: Final = 6
 _LATER_PART: Final = re.compile(
     r"[ :,-]*[\[(]?(?:(?:Part|Cour) ?[2-9]|(?:2nd|Second|3rd|Third) (?:Part|Cour)|第[2-9二三]クール)[\])]?$", re.I
 )
+_LATER_PARTS: Final = range(2, 10)
 _SHORTEST_SEASON: Final = 10
 """A number below it, in a season after the first, cannot count through all of them."""
 
@@ -165,7 +166,23 @@ def _work(reading: VideoReading, choice: _Choice) -> Work:
 def place_by_names(readings: Sequence[VideoReading]) -> list[WorkReading]:
     """Find the episodes of what only the names tell."""
     counts = _numbers_by_season(readings)
-    return [_placed_by_name(reading, counts) for reading in readings]
+    parts = {part: _numbers_by_season(one for one in readings if one.part_of_season == part) for part in _LATER_PARTS}
+    return [
+        _in_part(reading, parts[reading.part_of_season], counts)
+        if reading.part_of_season in parts and reading.season_from is not SeasonFrom.PAIR
+        else _placed_by_name(reading, counts)
+        for reading in readings
+    ]
+
+
+def _in_part(
+    reading: VideoReading, part: dict[tuple[str, int], set[Episode]], counts: dict[tuple[str, int], set[Episode]]
+) -> WorkReading:
+    """An episode of `Koji S2 Part 2`: its number is one of the season, unless it begins where a part may begin, too."""
+    if min(part[fold_title(reading.title or ""), reading.season or 1]) > _SHORTEST_SEASON:
+        return _placed_by_name(reading, counts)
+    work = episode_work(reading, reading.season or 1)
+    return WorkReading(None, because(PlanReason.MAYBE_ABSOLUTE, number=reading.episodes[0]), (work,))
 
 
 def _numbers_by_season(readings: Iterable[VideoReading]) -> dict[tuple[str, int], set[Episode]]:
@@ -199,12 +216,16 @@ def _placed_by_name(reading: VideoReading, counts: dict[tuple[str, int], set[Epi
 def _of_later_part(
     reading: VideoReading, counts: Mapping[tuple[str, int], set[Episode]], first: Episode
 ) -> WorkReading | None:
-    """The question about `Koji Part 2`, where its numbers may go on from the part before; None for what is no such part."""
+    """What `Koji Part 2` is beside `Koji`, or where it may go on from a part before; None where nothing but its name says it."""
     found = _LATER_PART.search(reading.title or "")
     show = str(reading.title)[: found.start()] if found else ""
     if not show:
         return None
     before = max((max(counts.get((fold_title(name), 1), {0})) for name in (show, f"{show} Part 1")), default=0)
+    of_show = counts.get((fold_title(show), 1))
+    if of_show and first == max(of_show) + 1:
+        work = replace(episode_work(reading, 1), title=show)
+        return WorkReading(work, reason_for(reading, work))
     if first <= _LONGEST_SHOWN and (not before or first > before):
         return None
     counted = tuple(number + int(before) for number in reading.episodes) if first <= before else reading.episodes
