@@ -7,10 +7,15 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from contextlib import closing
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import pytest
+from tests.integration.placements.test_predecessors import Sonarr
 from tests.support.waiting import PATIENCE
 
 BANGUMI = (
@@ -19,10 +24,10 @@ BANGUMI = (
 )
 
 
-def kurabito(state: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def kurabito(state: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", "from kurabito.cli import main; main()", *arguments],
-        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "200", "KURABITO_STATE": str(state)},
+        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "200", "KURABITO_STATE": str(state), **settings},
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -58,3 +63,41 @@ def test_a_database_of_autobangumi_is_shown_then_taken_over_and_wanted(tmp_path:
     outside = kurabito(state, "import", "--series", number, "--yes", str(tmp_path / "x.mkv"))
     assert outside.returncode != 0
     assert "must lie in a library" in outside.stderr
+
+
+@pytest.fixture
+def sonarr() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Sonarr) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_sonarr_is_shown_then_taken_over_and_wanted(tmp_path: Path, sonarr: str) -> None:
+    state = tmp_path / "state"
+    planned = kurabito(state, "import-from", "sonarr", sonarr, SONARR_API_KEY="right")
+    assert "unmatched Night of the Kurabito · season 1 -> Night of the Kurabito" in planned.stdout, planned.stderr
+    assert "12 files · /tv/Night of the Kurabito · not fetched" in planned.stdout
+    assert "folder    /tv/" in planned.stdout
+    assert "Nothing was changed. Add --apply to do it." in planned.stdout
+    assert "series 2 has no title" in planned.stderr
+    taken = shown(
+        kurabito(
+            state, "import-from", "sonarr", sonarr, "--apply", "--want", "future", "--json", SONARR_API_KEY="right"
+        )
+    )
+    assert [(one["becomes"], one["season"], one["files"]) for one in taken["shows"]] == [
+        ("unmatched", 1, 12),
+        ("unmatched", 2, 3),
+    ]
+    again = shown(kurabito(state, "import-from", "sonarr", sonarr, "--json", SONARR_API_KEY="right"))
+    assert [(one["becomes"], one["series_id"]) for one in again["shows"]] == [
+        ("known", one["series_id"]) for one in taken["shows"]
+    ]
+    refused = kurabito(state, "import-from", "sonarr", sonarr, SONARR_API_KEY="wrong")
+    assert refused.returncode != 0
+    assert "Sonarr refuses this key" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert all(line.startswith("GET ") for line in Sonarr.asked)

@@ -139,6 +139,10 @@ class Downloads:
                 raise DownloadConflict(
                     f"download {download_id} is {old.status}; only what ended without files is retried"
                 )
+            if old.brought_programs:
+                raise DownloadConflict(
+                    f"download {download_id} brought programs where videos should be; it is not downloaded again"
+                )
             if any(filter_rules.links(conn, [old.link_id])["is_filtered"]):
                 raise DownloadConflict(f"a filter excludes the link of download {download_id}; change the filter first")
             made = store.add(conn, [old.link_id])

@@ -110,6 +110,12 @@ class Download:
         return self.owner is Owner.USER
 
     @property
+    def brought_programs(self) -> bool:
+        """Whether it failed because programs were among its files."""
+        codes = (DownloadReason.UNSAFE_FILES, DownloadReason.UNSAFE_REMOVED)
+        return self.reason is not None and self.reason.code in codes
+
+    @property
     def doing(self) -> Reason[TransferDetail] | None:
         """What the downloader does with it."""
         return read_detail(self.detail)

@@ -90,18 +90,22 @@ SET state = CASE
 WHERE id IN (SELECT CAST(given.value AS bigint) FROM {given});
 
 -- name: failed_links
--- The last download of each link that failed lately and whose episode is still wanted.
+-- The last download of each link that failed lately and whose episode is still wanted. What is blocked for good is not tried again.
 SELECT max(download.id) FROM downloads AS download JOIN anime_links AS link ON link.id = download.link_id
 LEFT JOIN episodes ON episodes.id = link.episode_id
 WHERE download.status = 'failed' AND download.updated_at > :now - CAST(:age AS bigint) AND download.forgotten_at IS NULL
     AND (episodes.id IS NULL OR episodes.state = 'wanted')
+    AND NOT EXISTS (SELECT 1 FROM release_blocklist AS block
+                    WHERE block.download_id = download.id AND block.blocked_until IS NULL AND block.cleared_at IS NULL)
 GROUP BY download.link_id ORDER BY 1 DESC LIMIT :most;
 
 -- name: failed
--- What failed lately, and whose episodes are still wanted.
+-- What failed lately, and whose episodes are still wanted, but for what is blocked for good.
 SELECT count(*) FROM (
     SELECT 1 FROM downloads AS download JOIN anime_links AS link ON link.id = download.link_id
     LEFT JOIN episodes ON episodes.id = link.episode_id
     WHERE download.status = 'failed' AND download.updated_at > :now - CAST(:age AS bigint) AND download.forgotten_at IS NULL
         AND (episodes.id IS NULL OR episodes.state = 'wanted')
+        AND NOT EXISTS (SELECT 1 FROM release_blocklist AS block
+                        WHERE block.download_id = download.id AND block.blocked_until IS NULL AND block.cleared_at IS NULL)
     LIMIT :most) AS found;

@@ -138,7 +138,7 @@ _WORDS: Final[tuple[tuple[str, str, bool, str], ...]] = (
     ("languages", "hi", TAG, "hindi, hin, tamil, telugu, marathi, tam, tel, malayalam, kannada, punjabi, bengali"),
     ("languages", "nl", TAG, "dutch, nl, flemish, nld"),
     ("languages", "pl", TAG, "polish, pl, plk, pol, lektor"),
-    ("languages", "sv", TAG, "swedish, swe, norwegian, danish, finnish, nordic, icelandic, dan, nor, fin sub"),
+    ("languages", "sv", TAG, "swedish, swe, norwegian, danish, finnish, nordic, icelandic, nor, fin sub"),
     ("languages", "uk", TAG, "ukr, ukrainian, ua"),
     ("languages", "tr", TAG, "turkish, tr, tur"),
     (

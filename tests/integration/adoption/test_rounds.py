@@ -26,6 +26,7 @@ def entry(bgm: int, title: str, tmdb: str, *, began: str = "2020-01-01", episode
 NIGHT = entry(1, "Night of the Kurabito", "tv/7/season/1")
 NIGHT_2 = entry(2, "Night of the Kurabito Season 2", "tv/7/season/2", began="2021-01-01")
 COUR_2 = entry(3, "Night of the Kurabito Part 2", "tv/7/season/1", began="2020-07-01")
+NIGHT_2_COUR_2 = entry(5, "Night of the Kurabito Season 2 Part 2", "tv/7/season/2", began="2021-07-01")
 RICE = entry(4, "Rice and Water", "tv/8/season/1")
 
 
@@ -45,6 +46,9 @@ async def adopt(made: Collection, entries: Sequence[Entry], *paths: str) -> None
         ([NIGHT, NIGHT_2], "Night of the Kurabito/Season 2/Night of the Kurabito S02E03.mkv", (2, "tv", 3)),
         ([NIGHT, COUR_2], "Night of the Kurabito/Season 1/Night of the Kurabito S01E14.mkv", (3, "tv", 2)),
         ([NIGHT, NIGHT_2], "Night of the Kurabito/Night of the Kurabito - 15.mkv", (2, "tv", 3)),
+        ([NIGHT, NIGHT_2, NIGHT_2_COUR_2], "Night of the Kurabito/Season 2/Night of the Kurabito S02E13.mkv", (5, "tv", 1)),
+        ([NIGHT, NIGHT_2, NIGHT_2_COUR_2], "Night of the Kurabito/Season 2/Night of the Kurabito S02E24.mkv", (5, "tv", 12)),
+        ([NIGHT, NIGHT_2, NIGHT_2_COUR_2], "Night of the Kurabito/Season 2/Night of the Kurabito S02E12.mkv", (2, "tv", 12)),
         ([NIGHT], "Night of the Kurabito/Specials/Night of the Kurabito S00E02.mkv", (1, "special", 2)),
         ([NIGHT], "Night of the Kurabito/OVA/Night of the Kurabito OVA.mkv", (1, "ova", 1)),
         ([NIGHT], "[Kura] Night of the Kurabito - 12.5 [720p].mkv", (1, "tv", 12.5)),

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kurabito.downloads import store
+from kurabito.downloads.errors import DownloadConflict
+from kurabito.downloads.health.progress import actions_for
 from kurabito.downloads.tasks import DownloadTasks
 from kurabito.downloads.want_again import ContentRefusals, give_back
 
@@ -55,6 +57,15 @@ async def test_the_next_release_is_taken_and_the_bad_one_never_again(core: Core)
     await core.queue.database.write(lambda conn: refuse(conn, other, ["a.scr"]))
     assert await core.statuses() == ["failed", "failed"]
     assert await core.episodes() == ["wanted"]
+    # Nor by hand, by itself or together with what else failed.
+    assert await core.downloads.downloads.count_failed(10) == 0
+    assert await core.downloads.downloads.retry_failed() == 0
+    for known in (download, int(other)):
+        with pytest.raises(DownloadConflict, match="not downloaded again"):
+            await core.downloads.downloads.retry(known)
+        shown, is_stalled, _ = await core.downloads.downloads.get(known)
+        assert (actions_for(shown), is_stalled) == ([], False)
+    assert await core.statuses() == ["failed", "failed"]
 
 
 @pytest.mark.parametrize("by_hand", [False, True])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,6 +60,8 @@ class House:
     """The downloads that were to fail, and for which files."""
     pictures: dict[str, bytes]
     """The posters that are kept, by their names."""
+    loop_with: Callable[[int], FilingLoop]
+    """The core as it is after a start with so many bytes that stay free."""
     modules: dict[str, int] = field(default_factory=dict)
 
     def add(self, sql: str, **values: Any) -> int:
@@ -152,5 +154,10 @@ def house(shelf: Shelf) -> House:
         refused.append((download_id, tuple(files)))
 
     pictures: dict[str, bytes] = {}
-    loop = FilingLoop(shelf.database, root, reserve=0, refuse=refuse, picture=pictures.get, note_placed=unheard)
-    return House(shelf, root, loop, Placements(shelf.database), refused, pictures)
+
+    def loop_with(reserve: int) -> FilingLoop:
+        return FilingLoop(
+            shelf.database, root, reserve=reserve, refuse=refuse, picture=pictures.get, note_placed=unheard
+        )
+
+    return House(shelf, root, loop_with(0), Placements(shelf.database), refused, pictures, loop_with)

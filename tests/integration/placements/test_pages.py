@@ -160,6 +160,28 @@ async def test_a_replacement_is_shown_and_undone(house: House, site: httpx2.Asyn
     assert house.shelf.path(PLACED).read_bytes() == b"of another release"
 
 
+async def test_a_file_that_has_its_name_no_more_is_not_said_to_be_there(house: House, site: httpx2.AsyncClient) -> None:
+    series = house.series("Yoru no Kurabito")
+    house.download(series, EPISODE, {EPISODE: b"one"})
+    await house.settle()
+    assert f"In library Hard link library 1 · {read(PLACED)}" in await shown(site)
+    better = EPISODE.replace("01", "01v2", 1)
+    (second,) = house.download(series, better, {better: b"one, and better"})
+    await house.settle()
+    gone = f"No longer under this name Hard link library 1 · {read(PLACED)}"
+    assert gone in await shown(site)
+    text = await shown(site, f"/downloads/{second}")
+    assert "In library Hard link" in text
+    assert "which is in the trash. Undo" in text
+    assert (await site.post("/api/v1/placements/2/undo")).status_code == 200
+    house.plane()
+    await house.settle()
+    text = await shown(site, f"/downloads/{second}")
+    # The file that was replaced is back, and the one that took its place is in the trash.
+    assert gone in text
+    assert text.count("which is in the trash.") == 1
+
+
 async def test_renames_are_shown_applied_and_undone(house: House, site: httpx2.AsyncClient) -> None:
     house.download(house.series("Yoru no Kurabito"), EPISODE, {EPISODE: b"one"})
     await house.settle()

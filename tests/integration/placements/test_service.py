@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +15,8 @@ from kurabito.dataplane.inspections import InspectionWork
 from kurabito.dataplane.leasing.runner import Runner
 from kurabito.placements.errors import PlacementConflict, PlacementNotFound
 from kurabito.placements.filing.service import PlacementChoice
+from kurabito.placements.library_naming import LibraryNaming
+from kurabito.placements.naming.presets import DEFAULT_NAMING
 from kurabito.protocol.leased.retries import FilingStatus
 
 if TYPE_CHECKING:
@@ -134,3 +140,82 @@ async def test_what_waits_for_a_disk_or_a_path_is_counted_and_tried_again_when_a
     await house.settle()
     assert house.library() == {PLACED: b"one"}
     assert await house.placements.count_held_up(10) == 0
+
+
+async def refused(house: House, code: str, *numbers: int) -> int:
+    """Placements of one download that failed for this; the id of the first."""
+    names = [EPISODE.replace("01", f"{number:02}", 1) for number in numbers]
+    house.download(
+        house.series("Yoru no Kurabito"), "Yoru no Kurabito", {name: name.encode() for name in names}, episodes=numbers
+    )
+    await house.settle()
+    found = [(one.id, one.status, one.error_code) for one in await house.placements.page()]
+    assert {(status, why) for _, status, why in found} == {("failed", code)}
+    return min(placement for placement, _, _ in found)
+
+
+@pytest.mark.parametrize("asked", ["one", "all"])
+async def test_a_name_that_was_too_long_is_made_by_the_naming_of_now(
+    house: House, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    """eCryptfs, which encrypts the shares of a NAS, has names of up to 143 bytes. Its folder is named anew, too."""
+    limit, make, link = 40, os.mkdir, os.link
+
+    def short(act: Callable[..., None], name: str, *given: Any, **options: Any) -> None:
+        if len(os.fsencode(Path(os.fsdecode(name)).name)) > limit:
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
+        act(name, *given, **options)
+
+    monkeypatch.setattr(os, "mkdir", lambda name, *given, **options: short(make, name, *given, **options))
+    monkeypatch.setattr(
+        os, "link", lambda source, name, **options: short(lambda to, **how: link(source, to, **how), name, **options)
+    )
+    naming = LibraryNaming(house.shelf.database)
+    await naming.change(1, replace(DEFAULT_NAMING, series_folder="{title} of the house at the river, as it was shown"))
+    first = await refused(house, "NAME_TOO_LONG", 1, 2)
+    assert house.library() == {}
+    await naming.change(1, DEFAULT_NAMING)
+    await (house.placements.retry(first) if asked == "one" else house.placements.retry_failed())
+    house.plane()
+    await house.settle()
+    second = PLACED.replace("E01", "E02")
+    assert house.library().keys() == ({PLACED} if asked == "one" else {PLACED, second})
+    await house.placements.retry_failed()
+    house.plane()
+    await house.settle()
+    assert house.library().keys() == {PLACED, second}
+    assert house.states(1) == {1: "have", 2: "have"}
+
+
+@pytest.mark.parametrize("asked", ["one", "all"])
+async def test_a_library_that_copies_meanwhile_has_what_could_not_be_linked_copied(
+    house: House, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    def other_disk(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+
+    house.shelf.run("UPDATE library_roots SET placement_modes = :modes", modes='["link"]')
+    with monkeypatch.context() as apart:
+        apart.setattr(os, "link", other_disk)
+        placement = await refused(house, "OTHER_FILE_SYSTEM", 1)
+    house.shelf.run("UPDATE library_roots SET placement_modes = :modes", modes='["copy"]')
+    await (house.placements.retry(placement) if asked == "one" else house.placements.retry_failed())
+    house.plane()
+    await house.settle()
+    (found,) = await house.placements.page()
+    assert (found.status, found.method, found.modes) == ("completed", "copy", ("copy",))
+    assert house.library() == {PLACED: EPISODE.encode()}
+
+
+async def test_what_waits_for_room_goes_on_when_less_has_to_stay_free(house: House) -> None:
+    everything = house.loop_with(1 << 60)
+    house.shelf.run("UPDATE library_roots SET placement_modes = :modes", modes='["copy"]')
+    house.download(house.series("Yoru no Kurabito"), EPISODE, {EPISODE: b"one"})
+    while await everything.step():
+        house.plane()
+    (placement,) = await house.placements.page()
+    assert (placement.status, placement.error_code) == ("pending", "DISK_FULL")
+    await house.settle()
+    house.shelf.clock.advance(3600)
+    house.plane()
+    assert house.library() == {PLACED: b"one"}

@@ -5,16 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict
+from tempfile import TemporaryDirectory
 
 import typer
 
 from kurabito import settings
+from kurabito.app.database import is_new
 from kurabito.catalog.states import SeriesWish
 from kurabito.cli.collection.adopt import want_episodes
 from kurabito.cli.databases import product_database
 from kurabito.cli.display import safe
+from kurabito.db import Database, migrate, open_database
+from kurabito.db.migrate import PRODUCT
 from kurabito.placements.predecessors import takeover
 from kurabito.placements.predecessors.model import TheirCollection
 from kurabito.placements.predecessors.takeover import TakenShow
@@ -24,7 +29,7 @@ def run(theirs: TheirCollection, *, apply: bool, want: str, feeds: bool, as_json
     """Show what would become of everything, and with `apply` do it."""
     added = 0
     given = settings.load()
-    with product_database(given, create=apply) as database:
+    with _database(given, create=apply) as database:
         if apply:
             taken = database.write_blocking(lambda conn: takeover.take_over(conn, theirs))
             added = database.write_blocking(lambda conn: takeover.add_feeds(conn, theirs.feeds)) if feeds else 0
@@ -37,6 +42,19 @@ def run(theirs: TheirCollection, *, apply: bool, want: str, feeds: bool, as_json
         typer.echo(json.dumps(_as_json(theirs, taken, apply=apply, feeds=added), ensure_ascii=False))
     else:
         _print(theirs, taken, apply=apply, feeds=added)
+
+
+@contextmanager
+def _database(given: settings.Settings, *, create: bool) -> Iterator[Database]:
+    """The product's database; to look before there is one, an empty one that goes again: nothing is known by it yet."""
+    if create or not is_new(given):
+        with product_database(given, create=create) as database:
+            yield database
+        return
+    with TemporaryDirectory() as folder, closing(open_database(f"sqlite:///{folder}/kurabito.db")) as database:
+        database.open()
+        migrate(database, PRODUCT)
+        yield database
 
 
 def _as_json(theirs: TheirCollection, taken: Sequence[TakenShow], *, apply: bool, feeds: int) -> dict[str, object]:

@@ -74,7 +74,7 @@ def actions_for(download: Download) -> list[DownloadAction]:
     actions = []
     if download.status is Status.DOWNLOADING and not download.is_yours:
         actions.append(DownloadAction.RESUME if download.detail == TransferDetail.PAUSED else DownloadAction.PAUSE)
-    if download.status in _ENDED_EMPTY:
+    if download.status in _ENDED_EMPTY and not download.brought_programs:
         actions.append(DownloadAction.RETRY)
     if download.status is Status.COMPLETED and download.episode_id is not None:
         actions += [DownloadAction.WANT_AGAIN, DownloadAction.WANT_OTHER]

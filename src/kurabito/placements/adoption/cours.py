@@ -46,23 +46,38 @@ class CoursOfShow:
         numbers = show.numbers
         if first is not None and first > 1 and not show.episode_offset:
             numbers = EntryNumbers(season=numbers.season, tmdb=numbers.tmdb, before=first - 1)
-        return replace(show, episodes=frozenset({*show.episodes, *range(1, count + 1)}), numbers=numbers)
+        return replace(show, episodes=frozenset({*show.episodes, *range(1, self._last(count) + 1)}), numbers=numbers)
+
+    def _last(self, count: int) -> int:
+        """The last number of its season, where later cours of it are entries of their own."""
+        if not self.is_first:
+            return count
+        later = (first + (entry.episode_count or 0) - 1 for entry, first in self._in_season())
+        return max([count, *later])
 
     def find(self, number: float) -> EntryEpisode | None:
         """The episode of another entry that a number beyond the own ones is; None for an own one, or where it is not known."""
         if number <= (self.own.episode_count or 0) or not float(number).is_integer():
             return None
-        for entry, first in (*self._said(), *self._following()):
+        for entry, first in (*self._in_season(), *self._in_all()):
             counted = int(number) - first + 1
             if entry.ids.bgm_id is not None and 0 < counted <= (entry.episode_count or 0):
                 return EntryEpisode(entry.ids.bgm_id, counted)
         return None
 
-    def _said(self) -> Iterator[tuple[FranchiseEntry, int]]:
-        """The entries whose first number the index knows."""
+    def _in_season(self) -> Iterator[tuple[FranchiseEntry, int]]:
+        """The later cours of its season, each with its first number there: as the index says it, else one behind the other."""
         for entry in self.regular:
-            firsts = (entry.first_in_season if entry.season == self.own.season else None, entry.first_absolute)
-            yield from ((entry, first) for first in firsts if first is not None and first > 1)
+            first = entry.first_in_season if entry.season == self.own.season else None
+            if first is not None and first > 1:
+                yield entry, first
+        yield from self._following()
+
+    def _in_all(self) -> Iterator[tuple[FranchiseEntry, int]]:
+        """The entries whose first number through all seasons the index knows."""
+        for entry in self.regular:
+            if entry.first_absolute is not None and entry.first_absolute > 1:
+                yield entry, entry.first_absolute
 
     def _following(self) -> Iterator[tuple[FranchiseEntry, int]]:
         """The entries that have the same place at TMDB, one behind the other, where nothing says more about them."""

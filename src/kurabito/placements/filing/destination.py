@@ -77,6 +77,18 @@ def remember(conn: Connection, series_id: int, library_id: int, folder: str) -> 
     conn.run(_SQL.remember, {"series_id": series_id, "library_id": library_id, "folder": folder})
 
 
+def forget_empty(conn: Connection, series_id: int) -> None:
+    """Have another folder be chosen for a series that nothing came into its folder of."""
+    row = conn.one(_SQL.place, {"series_id": series_id})
+    if row is not None and not known_paths(conn, *row):
+        conn.run(_SQL.forget, {"series_id": series_id})
+
+
+def modes_of(conn: Connection, library_id: int) -> tuple[PlacementMode, ...]:
+    """How files come into a library, the best first; none of one that is being removed."""
+    return next((library.modes for library in _libraries(conn) if library.id == library_id), ())
+
+
 def spelling_of(conn: Connection, library_id: int, folder: str) -> str:
     """A folder as the library spells it already, where that differs in case or composition only: for many systems it is the same."""
     same = twin_key(folder)

@@ -30,3 +30,9 @@ SELECT folder FROM series_places WHERE library_id = :library_id;
 -- name: remember
 INSERT INTO series_places (series_id, library_id, folder, updated_at) VALUES (:series_id, :library_id, :folder, :now)
 ON CONFLICT (series_id) DO NOTHING;
+
+-- name: place
+SELECT library_id, folder FROM series_places WHERE series_id = :series_id;
+
+-- name: forget
+DELETE FROM series_places WHERE series_id = :series_id;

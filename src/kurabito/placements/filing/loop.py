@@ -16,7 +16,7 @@ from kurabito.modules.path_maps import PathMap, all_path_maps
 from kurabito.placements.adoption.rounds import AdoptionRounds
 from kurabito.placements.descriptions import store as descriptions
 from kurabito.placements.descriptions.rounds import DescriptionRounds
-from kurabito.placements.filing import arrivals, placed_files, planner
+from kurabito.placements.filing import arrivals, placed_files, planner, store
 from kurabito.placements.filing.destination import intakes
 from kurabito.placements.filing.questions import decide_libraries_again
 from kurabito.placements.filing.reasons import FilingReason, because
@@ -74,6 +74,8 @@ class FilingLoop:
         self._news = Bell()
         self._path_maps: Mapping[int, Sequence[PathMap]] | None = None
         """As they were when folders were looked for by them; None before that."""
+        self._is_reserve_followed = False
+        """Whether what waits since before this process leaves as much free as the setting says now."""
         self._intakes: Mapping[int, LibraryIntake] | None = None
         """What libraries took when that was last decided by; None before that."""
 
@@ -97,6 +99,7 @@ class FilingLoop:
         """Take the next step of every download; whether there was anything to do."""
         await self._follow_path_maps()
         await self._follow_libraries()
+        await self._follow_reserve()
         arrived = await self._request_arrivals()
         planned = await self._plan()
         placed = await self._note_placed()
@@ -119,6 +122,12 @@ class FilingLoop:
         if known != self._intakes:
             await self._database.write(decide_libraries_again)
             self._intakes = known
+
+    async def _follow_reserve(self) -> None:
+        """A keeper who had too little room may have lowered what stays free; that setting holds from the next start."""
+        if not self._is_reserve_followed:
+            await self._database.write(lambda conn: store.keep_free(conn, self._reserve))
+            self._is_reserve_followed = True
 
     async def _request_arrivals(self) -> bool:
         # A look makes no writer wait, and mostly there is nothing.

@@ -36,6 +36,9 @@ _LABELLED: Final = {
     "": ReleaseKind.TV,
 }
 
+_MOST_SHOWN: Final = 200
+_MOST_FILES: Final = 1_000_000
+
 EpisodeKey = tuple[str, float]
 """The kind and the number of an episode of a series."""
 
@@ -102,11 +105,25 @@ def read_inspected(conn: Connection, inspection_id: int) -> Inspected | None:
 
 def left_files(conn: Connection, inspection_id: int) -> tuple[PlannedFile, ...]:
     """The files of a download that stay where they are, and why: as it would be decided now."""
-    row = conn.one(_SQL.inspected, {"id": inspection_id})
+    decision = _decide_now(conn, inspection_id, _MOST_SHOWN)
+    return () if decision is None else decision.left
+
+
+def targets_now(conn: Connection, inspection_id: int) -> dict[str, str]:
+    """The names that the files of a download get in their library, by their paths: as it is decided now, with the folder for it."""
+    decision = _decide_now(conn, inspection_id, _MOST_FILES)
+    if decision is None or decision.destination is None or decision.series_id is None:
+        return {}
+    _remember(conn, decision, decision.destination, decision.series_id)
+    return {file.path: file.target for file in decision.filed if file.target is not None}
+
+
+def _decide_now(conn: Connection, inspection_id: int, most: int) -> FilingDecision | None:
+    row = conn.one(_SQL.inspected, {"id": inspection_id, "most": most})
     if row is None:
-        return ()
+        return None
     download_id, folder = row
-    return decide(conn, Inspected(inspection_id, download_id, folder, _files(conn, inspection_id))).left
+    return decide(conn, Inspected(inspection_id, download_id, folder, _files(conn, inspection_id)))
 
 
 def _files(conn: Connection, inspection_id: int) -> tuple[InspectedFile, ...]:
@@ -227,8 +244,13 @@ def _place(conn: Connection, decision: FilingDecision, destination: Destination,
         is_known = file.work is not None and file.work.series_id is not None and not is_other_season
         if file.file_class is FileClass.VIDEO and file.work is not None and is_known:
             _note_episodes(conn, placement_id, file.work)
+    _remember(conn, decision, destination, series_id)
+
+
+def _remember(conn: Connection, decision: FilingDecision, destination: Destination, series_id: int) -> None:
+    """Have the series lie in the folder that these files go into."""
     if folder := destination.folder or top_folder_of(file.target for file in decision.filed):
-        destinations.remember(conn, series_id, library.id, folder)
+        destinations.remember(conn, series_id, destination.library.id, folder)
 
 
 def _replaced(conn: Connection, library_id: int, file: PlannedFile, video: PlannedFile | None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ SELECT id FROM inspections WHERE status = 'completed' AND planned_at IS NULL AND
 SELECT download_id, folder FROM inspections WHERE id = :id AND status = 'completed' AND planned_at IS NULL;
 
 -- name: inspected
-SELECT download_id, folder FROM inspections WHERE id = :id AND status = 'completed' AND file_count <= 200;
+SELECT download_id, folder FROM inspections WHERE id = :id AND status = 'completed' AND file_count <= :most;
 
 -- name: files
 SELECT relative_path, size_bytes, mtime_ns FROM inspected_files WHERE inspection_id = :id ORDER BY position;

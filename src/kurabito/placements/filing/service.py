@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from kurabito.db import Connection, Database
 from kurabito.placements.errors import PlacementConflict
-from kurabito.placements.filing import store
+from kurabito.placements.filing import second_try, store
 from kurabito.placements.filing.report import FilingReport, report_of
 from kurabito.placements.filing.store import Placement
 from kurabito.protocol.error_codes import ErrorCode
@@ -63,7 +63,7 @@ class Placements:
         def write(conn: Connection) -> Placement:
             found = store.find(conn, placement_id)
             store.list_again(conn, placement_id)
-            if not store.retry(conn, placement_id):
+            if not second_try.begin(conn, [found]):
                 raise PlacementConflict(f"placement {placement_id} is {found.status}; there is nothing to try again")
             conn.notify()
             return store.find(conn, placement_id)
@@ -122,8 +122,7 @@ class Placements:
         def write(conn: Connection) -> int:
             found = store.failed_ids(conn)
             store.list_again(conn)
-            for placement_id in found:
-                store.retry(conn, placement_id)
+            second_try.begin(conn, [store.find(conn, placement_id) for placement_id in found])
             store.hurry(conn)
             conn.notify()
             return len(found)

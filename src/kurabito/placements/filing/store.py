@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -23,7 +23,9 @@ _PLACEMENT: Final = ColumnList(
     "placement.id, placement.download_id, placement.library_id, library.name AS library, placement.mode, placement.fallbacks, "
     "placement.source_root, placement.source_path, placement.size_bytes, placement.target_path, placement.status, "
     "placement.method, placement.error_code, placement.error_facts, placement.retry_after, placement.created_at, "
-    "placement.finished_at, placement.replaces_path, placement.is_placed, entry.id IS NOT NULL AS is_in_trash"
+    "placement.finished_at, placement.replaces_path, placement.is_placed, entry.id IS NOT NULL AS is_in_trash, "
+    "placement.placed_inode IS NULL OR EXISTS (SELECT 1 FROM library_files AS file WHERE file.library_id = placement.library_id "
+    "AND file.relative_path = placement.target_path AND file.is_missing = 0 AND file.inode = placement.placed_inode) AS is_there"
 )
 _FILTERS: Final = {
     (False, False): "",
@@ -67,6 +69,8 @@ class Placement:
     """The file of the library whose place it takes, or took."""
     is_undoable: bool = False
     """That file is in the trash, and can come back."""
+    is_gone: bool = False
+    """Its file has this name no more: it was renamed, replaced or removed."""
     is_placed: bool = False
     """The library had the file already, and only its name in the folder for downloads goes, or went."""
 
@@ -101,9 +105,26 @@ def find(conn: Connection, placement_id: int) -> Placement:
     return _placement(row)
 
 
-def retry(conn: Connection, placement_id: int, target_path: str | None = None) -> bool:
-    """Have a placement that is not done tried again, now, and perhaps elsewhere; false when it is under way or done."""
-    return conn.run(_SQL.retry, {"id": placement_id, "target_path": target_path}) == 1
+def retry(
+    conn: Connection,
+    placement_id: int,
+    target_path: str | None = None,
+    modes: Sequence[PlacementMode] = (),
+) -> bool:
+    """Have a placement that is not done tried again, now, perhaps elsewhere or otherwise; false when it is under way or done."""
+    values = {
+        "id": placement_id,
+        "target_path": target_path,
+        "mode": modes[0].value if modes else None,
+        "fallbacks": json.dumps([mode.value for mode in modes[1:]]) if modes else None,
+    }
+    return conn.run(_SQL.retry, values) == 1
+
+
+def inspection_of(conn: Connection, placement_id: int) -> tuple[int, int, str] | None:
+    """The inspection that found its file, the series that the download is of, and the file's path in it; None where there is none."""
+    row = conn.one(_SQL.inspection_of, {"id": placement_id})
+    return None if row is None else (int(row[0]), int(row[1]), str(row[2]))
 
 
 def list_again(conn: Connection, placement_id: int | None = None) -> None:
@@ -151,6 +172,11 @@ def count_held_up(conn: Connection, most: int) -> int:
     return int(conn.value(_SQL.count_held_up, {"most": most}))
 
 
+def keep_free(conn: Connection, reserve: int) -> None:
+    """Have everything that waits leave so many bytes of its disk free: as the setting is now, and not as it was."""
+    conn.run(_SQL.keep_free, {"reserve": reserve})
+
+
 def hurry(conn: Connection) -> None:
     """Have everything that is tried again later tried now."""
     conn.run(_SQL.hurry_placements)
@@ -183,5 +209,6 @@ def _placement(values: Row) -> Placement:
         finished_at=None if row.finished_at is None else to_datetime(row.finished_at),
         replaces_path=row.replaces_path,
         is_undoable=is_done and bool(row.is_in_trash),
+        is_gone=is_done and not row.is_there,
         is_placed=bool(row.is_placed),
     )

@@ -22,9 +22,16 @@ WHERE placement.id = :id;
 
 -- name: retry
 UPDATE placements
-SET status = 'pending', target_path = coalesce(CAST(:target_path AS text), target_path), tries = 0, lost_leases = 0,
-    retry_after = NULL, error_code = NULL, error_facts = NULL, finished_at = NULL, updated_at = :now
+SET status = 'pending', target_path = coalesce(CAST(:target_path AS text), target_path),
+    mode = coalesce(CAST(:mode AS text), mode), fallbacks = coalesce(CAST(:fallbacks AS text), fallbacks), tries = 0,
+    lost_leases = 0, retry_after = NULL, error_code = NULL, error_facts = NULL, finished_at = NULL, updated_at = :now
 WHERE id = :id AND status IN ('pending', 'failed', 'cancelled');
+
+-- name: inspection_of
+SELECT placement.inspection_id, link.series_id, placement.source_path FROM placements AS placement
+JOIN downloads AS download ON download.id = placement.download_id JOIN anime_links AS link ON link.id = download.link_id
+WHERE placement.id = :id AND placement.inspection_id IS NOT NULL
+    AND placement.source_path IS NOT NULL;
 
 -- name: list_again
 UPDATE inspections
@@ -59,6 +66,9 @@ SELECT count(*) FROM (
     SELECT id FROM inspections
     WHERE status = 'pending' AND error_code IS NOT NULL AND tries > 1 AND download_id IS NOT NULL
     LIMIT :most) AS found;
+
+-- name: keep_free
+UPDATE placements SET reserve_bytes = :reserve, updated_at = :now WHERE status = 'pending' AND reserve_bytes <> :reserve;
 
 -- name: hurry_placements
 UPDATE placements SET retry_after = NULL, tries = 0, updated_at = :now

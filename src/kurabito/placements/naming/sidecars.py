@@ -104,7 +104,17 @@ def language_of(word: str) -> tuple[str, ...]:
     >>> language_of("JPSC"), language_of("cht"), language_of("x264")
     (('zh-Hans', 'ja'), ('zh-Hant',), ())
     """
-    return _WORDS.get(_JOINTS.sub("-", word.casefold()).strip("-"), ())
+    joined = _JOINTS.sub("-", word.casefold()).strip("-")
+    return _WORDS.get(joined) or _two_languages(joined)
+
+
+def _two_languages(word: str) -> tuple[str, ...]:
+    """`Chs&Jap`, `chi-eng`: subtitles in Chinese and another language. The Chinese is what they are made for."""
+    parts = [_WORDS.get(part, ()) for part in word.split("-")]
+    if len(parts) != 2 or any(len(part) != 1 for part in parts):
+        return ()
+    (first,), (second,) = sorted(parts, key=lambda part: not part[0].startswith("zh"))
+    return (first, second) if first.startswith("zh") and not second.startswith("zh") else ()
 
 
 def read_tag(text: str) -> TrackTag:

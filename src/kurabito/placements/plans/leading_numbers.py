@@ -91,13 +91,16 @@ def unclear_by_years(readings: list[VideoReading]) -> list[VideoReading]:
 
 
 def films_by_year(readings: list[VideoReading]) -> list[VideoReading]:
-    """`1984 - Koji`, `1986 - Sake`: films by their years. One name alone may be a title, as `2001 - A Space Odyssey` is."""
+    """`1984 - Koji`, `1986 - Sake`: films by their years. One name alone may be a title, as `2001 - A Space Odyssey` is.
+
+    Beside them may be films whose year stands behind the name.
+    """
     found = [_YEAR_FIRST.fullmatch(reading.title or "") for reading in readings]
-    years = [int(one[1]) for one in found if one]
-    if len(years) < len(readings) or len(set(years)) < FEWEST or any(reading.episodes for reading in readings):
+    years = {int(one[1]) for one in found if one}
+    is_dated = all(one or reading.own_year for reading, one in zip(readings, found, strict=True))
+    if len(years) < FEWEST or not is_dated or any(reading.episodes for reading in readings):
         return readings
     return [
-        replace(reading, kind=WorkKind.FILM, title=one[2], own_title=True, year=int(one[1]))
+        replace(reading, kind=WorkKind.FILM, title=one[2], own_title=True, year=int(one[1])) if one else reading
         for reading, one in zip(readings, found, strict=True)
-        if one
     ]

@@ -10,16 +10,22 @@ from kurabito.placements.plans.paths import SplitPath, is_digest
 from kurabito.titles import ReleaseKind, ReleaseTitle, parse_title
 
 SPECIAL_WORD: Final = re.compile(
-    r"(?<![A-Za-z])(OVA|OAD|OAV|ONA|SPs?|Specials?|Omake|Extra|Picture Drama|Mini(?: ?Anime)?|特[别別][篇編编]|番外[篇編编]?|总集篇|總集篇|総集編)(?![a-z])"
+    r"(?<![A-Za-z])(OVA|OAD|OAV|ONA|(?:TV[ _]?)?SPs?|Specials?|Omake|Extra(?! Edition)|Picture Drama|Mini(?: ?Anime)?|特[别別][篇編编]|番外[篇編编]?|总集篇|總集篇|総集編)(?![a-z])"
     r"[ _.#-]{0,3}(?:Vol\.? ?|Ep?\.? ?)?(\d{1,3}(?![\dA-Za-z]))?",
     re.I,
 )
 """The words for a special, and the number behind one."""
+_TV_SPECIAL: Final = re.compile(r"[\[(]TV[ _]?SP(?:ecial)?s?[\])]", re.I)
 # As Russian and Chinese releases count seasons.
-_TV_SEASON: Final = re.compile(r"(?<=[^\s])\s?\[TV[ -]?([1-9])\]|(?<=\w )TV-([1-9])(?=\s*(?:[\[(-]|$))", re.I)
+_TV_SEASON: Final = re.compile(
+    r"(?<=[^\s])\s?\[TV[ -]?([1-9])\]|(?<=\w )TV-([1-9])(?=\s*(?:[\[(-]|$))"
+    # As Thai releases do: `Koji SS2 EP.1`.
+    r"|(?<=\w )SS([1-9])(?=[ _.-]+EP[ _.]?\d)",
+    re.I,
+)
 _ISSUE: Final = re.compile(r"第(\d{1,4})期")
 _SITE: Final = re.compile(r"AnimePahe[_ ]", re.I)
-_TV_ENDING: Final = re.compile(r"[ _.]+TV-[1-9]$", re.I)
+_TV_ENDING: Final = re.compile(r"[ _.]+(?:TV-|SS)[1-9]$", re.I)
 _SCRAMBLED: Final = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]{16,}")
 # Cameras, discs, and programs that read discs count their files, and none of these numbers is an episode.
 _NUMBERED_BY_MACHINE: Final = re.compile(
@@ -67,6 +73,8 @@ def read_own_name(path: SplitPath) -> ReleaseTitle:
         return ReleaseTitle()
     name = _VIDEO_ID.sub("", _SITE.sub("", path.name[end_of_time(path.stem) :]))
     told = parse_title(_as_titled(_CAMPAIGN.sub(r"S\1E", name)))
+    if told.kind is ReleaseKind.UNKNOWN and _TV_SPECIAL.search(path.stem):
+        told = replace(told, kind=ReleaseKind.SPECIAL)
     if counted := _ISSUE.fullmatch(path.stem):
         # The word counts seasons of anime, and the shows of a variety programme.
         return replace(told, season=None, seasons=(), episodes=(int(counted[1]),))
@@ -107,7 +115,7 @@ def _with_season_of_television(told: ReleaseTitle, stem: str) -> ReleaseTitle:
     found = _TV_SEASON.search(stem) if told.season is None else None
     if found is None:
         return told
-    season = int(found[1] or found[2])
+    season = int(next(group for group in found.groups() if group))
     return replace(told, season=season, seasons=(season,), title=_TV_ENDING.sub("", told.title) if told.title else None)
 
 

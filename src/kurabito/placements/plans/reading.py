@@ -44,7 +44,7 @@ _EPISODE_ENDING: Final = re.compile(
     r"|\s-\s(?:Session|Mission|Stage|Act|Phase|Case|File|Scene|Turn|Track)$",
     re.I,
 )
-_WORDS_FOR: Final = {"sps": "SP", "sp": "SP", "specials": "Special", "special": "Special", "oav": "OVA"}
+_WORDS_FOR: Final = {"tvsp": "SP", "sps": "SP", "sp": "SP", "specials": "Special", "special": "Special", "oav": "OVA"}
 _FILM_NUMBER: Final = re.compile(
     r"(?:The[ ._])?Movies?[ ._#-]{0,3}(\d{1,2})(?!\d)|(?:劇場版|剧场版)[ ]?(\d{1,2})(?!\d)|M(\d{2})(?=\])", re.I
 )
@@ -81,6 +81,7 @@ class VideoReading:
     label: str | None = None
     year: int | None = None
     part: int | None = None
+    part_of_season: int | None = None
     film_number: int | None = None
     release: ReleaseFacts = NO_RELEASE
     own_title: bool = True
@@ -142,6 +143,7 @@ def read_video(path: SplitPath) -> VideoReading:
         special_of=special_of,
         year=told.year or next((one.year for one in above if one.year), None),
         part=_part(stem, kind, title),
+        part_of_season=told.part if kind is WorkKind.EPISODE else None,
         film_number=film,
         release=_release(told, above),
         own_title=own,
@@ -266,7 +268,7 @@ def _special_label(stem: str, episodes: tuple[Episode, ...], folder: str = "SP")
     if found is None:
         word = "OVA" if "ova" in folder.lower() else "OAD" if "oad" in folder.lower() else "SP"
     else:
-        word = _WORDS_FOR.get(found[1].lower(), found[1])
+        word = _WORDS_FOR.get(found[1].lower().replace(" ", "").replace("_", ""), found[1])
     number = found[2] if found and found[2] else f"{episodes[0]:g}" if episodes else ""
     if not number and found and (roman := _ROMAN.match(stem, found.end())):
         number = str(_NUMERALS.index(roman[1]) + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,12 @@ LONGEST_SEASON: Final = 40
 """No season has more episodes, where hundreds count the seasons."""
 _LONGEST_SHOWN: Final = 25
 """What a later season begins beyond, without an episode before it, probably counts through all of them."""
+_BATCH: Final = 6
+"""So many files of a season are all that there is of it: without an episode 1 they count through all seasons, or are its second half."""
+_LATER_PART: Final = re.compile(
+    r"[ :,-]*[\[(]?(?:(?:Part|Cour) ?[2-9]|(?:2nd|Second|3rd|Third) (?:Part|Cour)|第[2-9二三]クール)[\])]?$", re.I
+)
+_LATER_PARTS: Final = range(2, 10)
 _SHORTEST_SEASON: Final = 10
 """A number below it, in a season after the first, cannot count through all of them."""
 
@@ -159,7 +166,23 @@ def _work(reading: VideoReading, choice: _Choice) -> Work:
 def place_by_names(readings: Sequence[VideoReading]) -> list[WorkReading]:
     """Find the episodes of what only the names tell."""
     counts = _numbers_by_season(readings)
-    return [_placed_by_name(reading, counts) for reading in readings]
+    parts = {part: _numbers_by_season(one for one in readings if one.part_of_season == part) for part in _LATER_PARTS}
+    return [
+        _in_part(reading, parts[reading.part_of_season], counts)
+        if reading.part_of_season in parts and reading.season_from is not SeasonFrom.PAIR
+        else _placed_by_name(reading, counts)
+        for reading in readings
+    ]
+
+
+def _in_part(
+    reading: VideoReading, part: dict[tuple[str, int], set[Episode]], counts: dict[tuple[str, int], set[Episode]]
+) -> WorkReading:
+    """An episode of `Koji S2 Part 2`: its number is one of the season, unless it begins where a part may begin, too."""
+    if min(part[fold_title(reading.title or ""), reading.season or 1]) > _SHORTEST_SEASON:
+        return _placed_by_name(reading, counts)
+    work = episode_work(reading, reading.season or 1)
+    return WorkReading(None, because(PlanReason.MAYBE_ABSOLUTE, number=reading.episodes[0]), (work,))
 
 
 def _numbers_by_season(readings: Iterable[VideoReading]) -> dict[tuple[str, int], set[Episode]]:
@@ -172,19 +195,42 @@ def _numbers_by_season(readings: Iterable[VideoReading]) -> dict[tuple[str, int]
 def _placed_by_name(reading: VideoReading, counts: dict[tuple[str, int], set[Episode]]) -> WorkReading:
     season = 1 if reading.season is None else reading.season
     work = episode_work(reading, season)
-    if season < 2 or reading.season_from is SeasonFrom.PAIR:
+    if reading.season_from is SeasonFrom.PAIR:
         return WorkReading(work, reason_for(reading, work))
     title = fold_title(reading.title or "")
     first = min(counts[title, season])
+    if season < 2:
+        return _of_later_part(reading, counts, first) or WorkReading(work, reason_for(reading, work))
     before = counts.get((title, season - 1))
     if before and first > 1 and first == max(before) + 1:
         counted = tuple(number - int(first) + 1 for number in reading.episodes)
         moved = episode_work(reading, season, counted)
         return WorkReading(moved, reason_for(reading, moved, counted_on=True))
-    if first > (_SHORTEST_SEASON if reading.season_from is SeasonFrom.FOLDER else _LONGEST_SHOWN):
+    is_whole = reading.season_from is SeasonFrom.FOLDER or len(counts[title, season]) >= _BATCH
+    if first > (_SHORTEST_SEASON if is_whole else _LONGEST_SHOWN):
         through = episode_work(reading, 1)
         return WorkReading(None, because(PlanReason.MAYBE_ABSOLUTE, number=reading.episodes[0]), (work, through))
     return WorkReading(work, reason_for(reading, work))
+
+
+def _of_later_part(
+    reading: VideoReading, counts: Mapping[tuple[str, int], set[Episode]], first: Episode
+) -> WorkReading | None:
+    """What `Koji Part 2` is beside `Koji`, or where it may go on from a part before; None where nothing but its name says it."""
+    found = _LATER_PART.search(reading.title or "")
+    show = str(reading.title)[: found.start()] if found else ""
+    if not show:
+        return None
+    before = max((max(counts.get((fold_title(name), 1), {0})) for name in (show, f"{show} Part 1")), default=0)
+    of_show = counts.get((fold_title(show), 1))
+    if of_show and first == max(of_show) + 1:
+        work = replace(episode_work(reading, 1), title=show)
+        return WorkReading(work, reason_for(reading, work))
+    if first <= _LONGEST_SHOWN and (not before or first > before):
+        return None
+    counted = tuple(number + int(before) for number in reading.episodes) if first <= before else reading.episodes
+    works = episode_work(reading, 1), replace(episode_work(reading, 1, counted), title=show)
+    return WorkReading(None, because(PlanReason.MAYBE_ABSOLUTE, number=reading.episodes[0]), works)
 
 
 def episode_work(reading: VideoReading, season: int, episodes: tuple[Episode, ...] | None = None) -> Work:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from kurabito.placements.plans.folders import FolderKind, folder_kind, read_folder
+from kurabito.placements.plans.folders import FolderKind, folder_kind, read_folder, show_title
 from kurabito.placements.plans.model import WorkKind
 from kurabito.placements.plans.reading import SeasonFrom, VideoReading
 from kurabito.titles import fold_title
@@ -21,6 +21,8 @@ _ROMAN: Final = {"II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6}
 _SEASON_WORDS: Final = re.compile(r"(?:Series|Season) \d{1,2}(?!\d)", re.I)
 # As fansub groups write the season of an anime: not `Koji Part 2`, `Koji 1 2` or `Koji 9`.
 _FANSUB_SEQUEL: Final = re.compile(r"(?<!part)(?<!vol)(?<!vol\.)(?<!cour) (?:II|III|IV|(?<![\d] )[23])$", re.I)
+# `Koji II - Rice and Water`: the season stands before what it is called.
+_NAMED_SEQUEL: Final = re.compile(r"(.*[^\W\d_][!?.]*) (II|III|IV) - (\S.*)")
 _COUNTED_LABEL: Final = re.compile(r"[A-Za-z]+ \d+")
 # `Koji OVA [BD]`, and not `Koji 01-12+OVA`.
 _FOLDER_OF_SPECIALS: Final = re.compile(r"[^+&]*[ _.](OVA|OAD|Special|SP)s?(?:[ _.]*[\[(].*)?", re.I)
@@ -88,6 +90,8 @@ def _as_season(reading: VideoReading, shows: Collection[str], *, is_known: bool)
     ):
         return reading
     title = reading.title or ""
+    if (named := _named_sequel(reading, shows, is_known=is_known)) is not None:
+        return named
     first = _FIRST_OF_SEQUELS.fullmatch(title)
     if first and f"{fold_title(first[1])}2" in shows and reading.season in (None, 0, 1):
         return replace(reading, title=first[1])
@@ -103,6 +107,23 @@ def _as_season(reading: VideoReading, shows: Collection[str], *, is_known: bool)
         return replace(reading, title=found[1], special_of=number)
     source = SeasonFrom.NAME if reading.season is None else reading.season_from
     return replace(reading, title=found[1], season=number, season_from=source)
+
+
+def _named_sequel(reading: VideoReading, shows: Collection[str], *, is_known: bool) -> VideoReading | None:
+    """A later season that has a name of its own, as fansub groups and folders of seasons say it; None for all others."""
+    title = reading.title or ""
+    if reading.kind is not WorkKind.EPISODE or not reading.own_title or is_known:
+        return None
+    if reading.season_from is SeasonFrom.FOLDER and (reading.season or 1) > 1:
+        # `Koji/Season 2/Koji The Second Brew - 13` beside `Koji/Season 1/Koji - 12`.
+        above = show_title(map(read_folder, reversed(reading.path.folders))) or ""
+        own, show = fold_title(title), fold_title(above)
+        return replace(reading, title=above) if show in shows and own.startswith(show) and own != show else None
+    found = _NAMED_SEQUEL.fullmatch(title) if reading.season is None and reading.path.stem[0] in "[【" else None
+    if found is None:
+        return None
+    name = found[1] if fold_title(found[1]) in shows else f"{found[1]} - {found[3]}"
+    return replace(reading, title=name, season=_ROMAN[found[2]], season_from=SeasonFrom.NAME)
 
 
 def _beside_folders(readings: Sequence[VideoReading]) -> list[VideoReading]:
@@ -206,7 +227,9 @@ def _named_after(reading: VideoReading, show: str) -> VideoReading:
     said = (
         _SEASON_WORDS.sub("", title[len(show) :]).strip(" -._") if title.casefold().startswith(show.casefold()) else ""
     )
-    return replace(reading, title=show, label=f"{said} {label}") if said and label.isalpha() else reading
+    if not said or not label.isalpha():
+        return reading
+    return replace(reading, title=show, label=f"{label} {int(said)}" if said.isdecimal() else f"{said} {label}")
 
 
 def names_twice(name: str, show: str) -> bool:
@@ -216,14 +239,17 @@ def names_twice(name: str, show: str) -> bool:
 
 
 def shown_titles(readings: Iterable[VideoReading]) -> dict[str, str]:
-    """How each title is written most often, by its letters and digits alone; as its folder writes it, where no file has capitals."""
-    written: dict[str, Counter[str]] = defaultdict(Counter)
+    """How each title is written most often, by its letters and digits alone; as its folder writes it, where no file has capitals.
+
+    The first season has the name of the show: the second one of `Koji!` may be called `Koji!!`.
+    """
+    written: dict[str, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     above: dict[str, str] = {}
     for reading in readings:
         if reading.title:
-            written[fold_title(reading.title)][reading.title] += 1
+            written[fold_title(reading.title)][reading.season or 1][reading.title] += 1
             above |= {fold_title(title): title for title in map(_title_of, reading.path.folders) if title}
-    shown = {folded: counts.most_common(1)[0][0] for folded, counts in written.items()}
+    shown = {folded: seasons[min(seasons)].most_common(1)[0][0] for folded, seasons in written.items()}
     return {folded: above.get(folded, title) if title.islower() else title for folded, title in shown.items()}
 
 
