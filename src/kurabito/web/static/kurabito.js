@@ -524,6 +524,10 @@ function passSecond() {
   if (every && seconds % every === 0) refresh();
 }
 
+// In a line of many parts the one that is shown is in sight.
+const here = document.querySelector(".strip [aria-current]")?.parentElement;
+if (here) here.parentElement.scrollLeft = here.offsetLeft - (here.parentElement.clientWidth - here.clientWidth) / 2;
+
 // A link to something that is folded away unfolds it.
 function unfold() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
