@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.async_api import Page, expect
-from tests.browser.test_every_page import LANGUAGES, THEMES, violated
+from tests.browser.test_every_page import CRUSHED, LANGUAGES, THEMES, violated
 
 from kurabito.catalog.matching.clues import FolderReading
 from kurabito.catalog.releases import Name
@@ -33,6 +33,16 @@ FOLDER = (
     "VALUES (:id, 1, :folder, :reading, :id, 'job', :now, :now)"
 )
 SHOWN = 6
+# What stands in one row covers nothing beside it.
+COVERED = """
+[...document.querySelectorAll(".entry")].flatMap((row) => {
+  const seen = [...row.children].map((it) => it.querySelector("input, time, .button") ?? it)
+  return seen.flatMap((one) => seen.filter((it) => it !== one).filter((it) => {
+    const [a, b] = [one, it].map((each) => each.getBoundingClientRect())
+    return a.width && b.width && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1
+  }).map((it) => `${one.outerHTML} and ${it.outerHTML}`))
+})
+"""
 
 
 def _episodes(conn: Connection) -> None:
@@ -60,6 +70,8 @@ async def test_a_range_of_wanted_episodes_is_skipped_brought_back_and_searched(
     await rows.nth(4).get_by_role("checkbox").click(modifiers=["Shift"])
     await expect(many).to_contain_text("4 chosen")
     await fits()
+    assert await page.evaluate(CRUSHED) == []
+    assert await page.evaluate(COVERED) == []
     await picture("wanted-chosen")
     await many.get_by_role("button", name="Not wanted").click()
     await expect(said).to_contain_text("4 episodes are not wanted any more.")
