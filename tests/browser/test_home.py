@@ -264,7 +264,7 @@ async def test_a_range_of_shows_is_chosen_with_shift_edited_and_put_back(
     await picture("wall-edit")
     await many.get_by_role("button", name="Apply").click()
     notice = page.get_by_role("status").filter(has_text="3 shows now use profile HD.")
-    await expect(notice).to_be_visible()
+    await expect(notice.locator(".undo-notice")).to_be_visible()
     await fits()
     await picture("wall-edited")
     using = "SELECT count(*) FROM series WHERE profile_id IS NOT NULL"

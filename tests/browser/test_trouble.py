@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,10 @@ import httpx2
 import pytest
 from playwright.async_api import Locator, Page, expect
 from tests.integration.serve.conftest import Commands
-from tests.integration.serve.test_real_trouble import KEY, Outside, disk, outside, resize
+from tests.integration.serve.test_real_trouble import KEY, TWICE, Outside, disk, outside, resize
+
+from kurabito.demo.feeds import MadeUpEntry
+from kurabito.demo.seeder import Seeder
 
 if TYPE_CHECKING:
     from tests.browser.conftest import NewPage
@@ -50,6 +54,20 @@ class OpenHome:
         await self.open()
         await self.sees(text)
 
+    async def answers(self, text: str) -> None:
+        """Follows the button, and says that the first file is the third episode and the other one none."""
+        await self.row(text).get_by_role("link", name="Answer questions").click()
+        questions = self._page.locator("#file-questions .question")
+        await expect(questions).to_have_count(2)
+        await questions.last.get_by_role("button", name="Leave it").click()
+        await expect(questions).to_have_count(1)
+        await questions.locator("summary").click()
+        await questions.get_by_label("Season").fill("1")
+        await questions.get_by_label("Episode", exact=True).fill("3")
+        await questions.locator("details").get_by_role("button").click()
+        await expect(questions).to_have_count(0)
+        await self.open()
+
 
 @pytest.fixture
 def commands(tmp_path: Path) -> Commands:
@@ -85,7 +103,10 @@ async def test_each_trouble_comes_to_an_open_home_and_goes_by_its_button(
             await a_folder_without_a_match(home, api, disk)
             await a_full_disk(home, disk)
             await a_feed_that_fails(home, api, site)
-            await a_downloader_that_is_killed(home, commands, served.url, tmp_path)
+            with swarm(tmp_path, site):
+                await a_downloader_that_is_killed(
+                    home, commands, served.url, tmp_path, then=partial(a_file_question, home, api, site)
+                )
         await page.close()
 
 
@@ -127,7 +148,32 @@ async def a_feed_that_fails(home: OpenHome, api: httpx2.AsyncClient, site: Outsi
     await home.sees_no_more("The feed Lantern")
 
 
-async def a_downloader_that_is_killed(home: OpenHome, commands: Commands, url: str, tmp_path: Path) -> None:
+@contextmanager
+def swarm(tmp_path: Path, site: Outside) -> Iterator[None]:
+    """Has a release of two files, and which of them is the episode cannot be told from their names."""
+    seeder = Seeder(tmp_path / "swarm")
+    seeder.open()
+    try:
+        files = (TWICE, TWICE.replace(".mkv", " (Fireworks uncut).mkv"))
+        site.twice = seeder.link(MadeUpEntry(TWICE, 1, 1, files=files)).url
+        yield
+    finally:
+        seeder.close()
+
+
+async def a_file_question(home: OpenHome, api: httpx2.AsyncClient, site: Outside) -> None:
+    """A download is complete, and its keeper says on the page which of its files is the episode."""
+    order = {"name": "Boats", "url": f"{site.url}/feed/twice", "allows_private": True}
+    await api.post("/subscriptions", json={**order, "new_series": "add", "start_with": "missing"})
+    await home.sees("2 downloaded files need you")
+    await home.answers("2 downloaded files need you")
+    await home.sees_no_more("downloaded file")
+
+
+async def a_downloader_that_is_killed(
+    home: OpenHome, commands: Commands, url: str, tmp_path: Path, *, then: Callable[[], Awaitable[None]]
+) -> None:
+    """It comes back, and something follows while it is there."""
     options = ("downloader", "--client", "embedded", "--core", url)
     places = {
         "KURABITO_STATE": str(tmp_path / "attic"),
@@ -145,3 +191,4 @@ async def a_downloader_that_is_killed(home: OpenHome, commands: Commands, url: s
         with commands.started(*options, **places):
             await home.presses("does not respond", "Check again")
             await home.sees_no_more("does not respond")
+            await then()

@@ -139,6 +139,7 @@ def _feed_pages(product: Product) -> Iterator[PageRoutes]:
     yield partial(
         wanted.router,
         wanted=product.wanted,
+        wanting=product.downloads.wanting,
         catalog=catalog,
         metadata=product.metadata.service,
         grabs=product.grabs,

@@ -131,6 +131,16 @@ class Wanting:
 
         await self._database.write(write)
 
+    async def mark_unwanted(self, episode_ids: Collection[int], *, is_unwanted: bool) -> list[int]:
+        """Want several episodes no longer, or as before; those that changed. What is under way stays as it is."""
+        values = {**given_ids(episode_ids), "is_unwanted": int(is_unwanted)}
+
+        def write(conn: Connection) -> list[int]:
+            lock_catalog(conn)
+            return sorted(episode_id for (episode_id,) in conn.all(_SQL.mark_several, values))
+
+        return await self._database.write(write)
+
     async def want_download_again(self, download_id: int, *, other_release: bool = False) -> WantedAgain:
         """Want the episode of a completed download again, as this release or only as another one."""
         found = await self._database.read(lambda conn: store.find(conn, download_id))

@@ -34,6 +34,12 @@ WHERE state = 'have' AND id IN (SELECT CAST(given.value AS bigint) FROM {given})
 -- name: mark_unwanted
 UPDATE episodes SET is_unwanted = :is_unwanted, updated_at = :now WHERE id = :episode_id;
 
+-- name: mark_several
+-- Those that change; what is under way stays as it is.
+UPDATE episodes SET is_unwanted = :is_unwanted, updated_at = :now
+WHERE id IN (SELECT CAST(given.value AS bigint) FROM {given}) AND is_unwanted <> :is_unwanted AND state <> 'downloading'
+RETURNING id;
+
 -- name: state
 SELECT state FROM episodes WHERE id = :episode_id;
 

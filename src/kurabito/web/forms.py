@@ -22,6 +22,7 @@ CHECKED: Final = "yes"
 """What a ticked box sends."""
 _MOST_FIELDS: Final = 10_100
 """As many as a list of 10,000 chosen shows has, and some more."""
+_BETWEEN_IDS: Final = "-"
 _BETWEEN: Final = re.compile("[,;\N{FULLWIDTH COMMA}\N{IDEOGRAPHIC COMMA}\N{FULLWIDTH SEMICOLON}]")
 _BOUNDARY: Final = re.compile(
     r"""^multipart/form-data;.{0,200}?\bboundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))""", re.IGNORECASE
@@ -228,3 +229,13 @@ def id_of(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 19 or int(text) > BIGGEST_ID:
         raise HTTPException(404)
     return int(text)
+
+
+def ids_of_text(text: str | None) -> list[int]:
+    """The numbers that an address lists."""
+    return [id_of(one) for one in text.split(_BETWEEN_IDS)] if text else []
+
+
+def text_of_ids(ids: Iterable[int]) -> str | None:
+    """Numbers as an address lists them; None where there are none."""
+    return _BETWEEN_IDS.join(map(str, ids)) or None

@@ -8,6 +8,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -116,6 +117,16 @@ class Pages:
     def go_back(self, asked: Mapping[str, str], path: str) -> RedirectResponse:
         """Send the browser where a form says that it came from, or to this page of ours."""
         return self.go(self.addresses.within(asked.get("next") or path))
+
+    def go_back_saying(self, came_from: str, path: str, **said: object) -> RedirectResponse:
+        """Send the browser to where a form says that it came from, with what was done in the address.
+
+        What is None is said no more: each page has names of its own, and says one thing at a time.
+        """
+        place = urlsplit(self.addresses.within(came_from or path))
+        kept = [(name, value) for name, value in parse_qsl(place.query) if name not in said]
+        asked = urlencode([*kept, *((name, value) for name, value in said.items() if value is not None)])
+        return self.go(f"{place.path}?{asked}" if asked else place.path)
 
 
 def principal_of(request: Request) -> Principal | None:

@@ -284,3 +284,16 @@ async def test_a_number_that_a_correction_took_back_is_not_wanted(world: World) 
     assert sorted(await world.numbers()) == [1.0, 26.0]
     await corrections.undo(series)
     assert sorted(await world.numbers()) == [25.0, 26.0]
+
+
+async def test_several_are_wanted_no_longer_and_again_but_what_is_under_way_stays(world: World) -> None:
+    # The first is being downloaded; the next two were shown and are not there.
+    await world.follow(21, 14, 7)
+    assert await world.numbers() == [3.0, 2.0]
+    ids = [one for (one,) in await world.core.all("SELECT id FROM episodes ORDER BY number")]
+    wanting = world.core.downloads.wanting
+    assert await wanting.mark_unwanted([*ids, 4711], is_unwanted=True) == ids[1:]
+    assert await world.numbers() == []
+    assert await wanting.mark_unwanted(ids, is_unwanted=True) == []
+    assert await wanting.mark_unwanted(ids[2:], is_unwanted=False) == ids[2:]
+    assert await world.numbers() == [3.0]

@@ -323,7 +323,7 @@ async def test_several_shows_get_a_profile_a_library_and_a_wish_and_are_as_befor
     await catalog.change(one, {"library_id": None, "wanted": SeriesWish.MISSING})
     page = await site.post("/series/edits/1/undo", next="/series?edited=1")
     assert "Undone. A show that was changed since then keeps its newer choice." in text_of(page)
-    assert 'id="undo-edit"' not in page.text
+    assert 'class="undo"' not in page.text
     shows = await catalog.several([one, other])
     assert [(shows[it].wanted, shows[it].library_id) for it in (one, other)] == [("missing", None), ("all", None)]
     assert await profiles.of_series(one) is None
@@ -339,14 +339,15 @@ async def test_several_shows_get_a_profile_a_library_and_a_wish_and_are_as_befor
     assert 'class="undo-notice"' not in (await site.get("/series", edited="4711")).text
 
 
-async def test_specials_stand_apart_and_what_names_no_episode_comes_first(site: Site, feeds: str) -> None:
+async def test_specials_stand_apart_and_what_names_no_episode_comes_last(site: Site, feeds: str) -> None:
     await follow(site, feeds + DAWN)
     page = await site.get("/series/1")
     seen = text_of(page)
-    assert page.text.count('class="grid"') == 2
+    # What the table has is not repeated above it.
+    assert page.text.count('class="grid"') == 1
     assert "The Storehouse at Dawn · Specials · Episode 1" in text_of(await site.get("/following/1"))
-    releases = seen[seen.index("No episode number") :]
-    order = ["No episode number", "Episode 1", "Episode 3", "v2", "Episode 8", "Specials · Episode 1"]
+    releases = seen[seen.index("Air date") :]
+    order = ["Episode 1", "Episode 3", "v2", "Episode 8", "Specials · Episode 1", "No episode number"]
     assert [releases.index(one) for one in order] == sorted(releases.index(one) for one in order)
     assert "[Lantern] The Storehouse at Dawn - 08 (720p)" in seen
     assert "The title names no episode, so it is not downloaded automatically." in seen

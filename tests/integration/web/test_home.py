@@ -149,6 +149,9 @@ async def test_the_box_finds_settings_and_pages_below_others_in_the_readers_lang
     assert 'href="/settings/metadata#setting-tmdb_key"' in await found("tmdb_key")
     assert 'href="/trash"' in await found("TRASH")
     assert "Nothing in your collection has this name." not in await found("blocklist")
+    # What nearly every text has finds none, unless a name has it.
+    assert "setting-" not in await found("the")
+    assert 'href="/settings/general#setting-tz"' in await found("time zone")
     # Files are searched where they are listed, for the words as they were typed.
     assert 'href="/library/1?contains=E05%2F%25#files-section"' in await found("E05/%")
     furnished.client.headers["Accept-Language"] = "ja"

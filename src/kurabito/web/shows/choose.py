@@ -11,7 +11,7 @@ from fastapi import Request, Response
 from starlette.datastructures import QueryParams
 
 from kurabito.catalog.catalog import Catalog
-from kurabito.catalog.matching.model import FolderMatch
+from kurabito.catalog.matching.model import FolderMatch, MatchState
 from kurabito.catalog.matching.service import Matches
 from kurabito.catalog.series import Series
 from kurabito.catalog.summaries import CatalogSummaries
@@ -22,7 +22,7 @@ from kurabito.metadata.records import Details, Metadata
 from kurabito.metadata.search import FoundTitles, MetadataSearch
 from kurabito.reasons import InputReason, refused
 from kurabito.site.routing import Router
-from kurabito.web.forms import id_of, values_of
+from kurabito.web.forms import id_of, text_of_ids, values_of
 from kurabito.web.pages import Pages
 from kurabito.web.shows.cards import CardNames
 
@@ -95,8 +95,11 @@ def router(pages: Pages, parts: ChoiceParts) -> Router:
             return pages.go(f"/series/{series_id}")
         if record := asked.get("record"):
             return pages.go(await _choose_for_record(parts, id_of(record[-1]), title))
-        await matches.choose_title(_ids(asked.get("folder", ())), title)
-        return pages.go("/matches?state=chosen")
+        folders = _ids(asked.get("folder", ()))
+        before = await asyncio.gather(*map(matches.get, folders))
+        await matches.choose_title(folders, title)
+        done = "chosen" if all(one.state is MatchState.OPEN for one in before) else "changed"
+        return pages.go_back_saying("", f"/matches?state={MatchState.CHOSEN}", **{done: text_of_ids(folders)})
 
     return routes
 

@@ -23,6 +23,7 @@ _PAGES: Final = 8
 _SETTINGS: Final = 6
 _LIBRARIES: Final = 4
 _LONGEST: Final = 200
+_IN_EVERY_TEXT: Final = frozenset("a an and are as at by for from in is it its not of on or the to with you".split())
 
 
 class FoundPage(NamedTuple):
@@ -71,12 +72,12 @@ def _pages(words: Words, text: str) -> Iterator[FoundPage]:
 def _settings(words: Words, text: str) -> Iterator[FoundPage]:
     for field in fields():
         label, about = words.catalogue.text(f"setting_name.{field.name}"), words.catalogue.text(f"setting.{field.name}")
-        if _has(text, f"{label} {about} {field.name}"):
+        if _has(text, f"{label} {field.name}", about):
             group = words.catalogue.text(f"setting_group.{field.group}")
             yield FoundPage(label, f"/settings/{field.group}#setting-{field.name}", "settings", group)
 
 
-def _has(text: str, name: str) -> bool:
-    """Whether every word that was typed is in a name."""
-    typed = text.casefold().split()
-    return bool(typed) and all(word in name.casefold() for word in typed)
+def _has(text: str, name: str, about: str = "") -> bool:
+    """Whether every word that was typed is in a name, or in what is said about it."""
+    typed, known = text.casefold().split(), f"{name}\n{about}".casefold()
+    return not _IN_EVERY_TEXT.issuperset(typed) and all(word in known for word in typed)

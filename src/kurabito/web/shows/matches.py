@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from fastapi import Request, Response
+from starlette.datastructures import QueryParams
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.identity.service import Questions
@@ -19,11 +21,30 @@ from kurabito.metadata import CalendarService, MetadataService
 from kurabito.metadata.records import Metadata
 from kurabito.runtime import Queue
 from kurabito.site.routing import Router
-from kurabito.web.forms import fields_of, id_cursor, id_of, one_of
+from kurabito.web.forms import Form, fields_of, id_cursor, id_of, ids_of_text, one_of, text_of_ids
 from kurabito.web.pages import Pages
 from kurabito.web.shows.cards import CardNames
 
 _FOLDERS: Final = 20
+DONE: Final = {"ignored": True, "chosen": True, "changed": False}
+"""What an address can say of folders, and whether it can be undone: what they were matched with before is not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchesDone:
+    """What the reader has just done with folders."""
+
+    name: str
+    folders: Sequence[int]
+
+    @classmethod
+    def of(cls, asked: QueryParams) -> MatchesDone | None:
+        """As the address tells of it."""
+        return next((cls(name, ids_of_text(asked[name])) for name in DONE if asked.get(name)), None)
+
+    @property
+    def may_undo(self) -> bool:
+        return DONE[self.name]
 
 
 def router(
@@ -67,6 +88,7 @@ def router(
             has_index=bool(indexed),
             asks_tmdb=metadata.asks_tmdb,
             look=looks.items[0] if looks.items else None,
+            said=MatchesDone.of(asked),
             names_of=CardNames.of,
             against=AGAINST,
         )
@@ -86,22 +108,35 @@ def _decisions(routes: Router, pages: Pages, matches: Matches) -> None:
     @routes.post("/matches/{match_id}/choose")
     async def choose(request: Request, match_id: str) -> Response:
         asked = await fields_of(request)
-        await matches.choose(id_of(match_id), asked.get("choice", ""))
-        return back(asked)
+        chosen = await matches.choose(id_of(match_id), asked.get("choice", ""))
+        return back(asked, chosen=text_of_ids([chosen.id]))
 
     @routes.post("/matches/{match_id}/ignore")
     async def ignore(request: Request, match_id: str) -> Response:
-        await matches.ignore(id_of(match_id))
-        return back(await fields_of(request))
+        ignored = await matches.ignore(id_of(match_id))
+        return back(await fields_of(request), ignored=text_of_ids([ignored.id]))
 
     @routes.post("/matches/{match_id}/reopen")
     async def reopen(request: Request, match_id: str) -> Response:
         await matches.reopen(id_of(match_id))
         return back(await fields_of(request))
 
-    def back(asked: Mapping[str, str]) -> Response:
-        """Where the button stood."""
-        return pages.go_back(asked, "/matches")
+    @routes.post("/matches/ignore")
+    async def ignore_several(request: Request) -> Response:
+        sent = await Form.sent(request)
+        ignored = [await matches.ignore(id_of(one)) for one in sent.values("folder")]
+        return back({"next": sent.value("next")}, ignored=text_of_ids(one.id for one in ignored))
+
+    @routes.post("/matches/reopen")
+    async def reopen_several(request: Request) -> Response:
+        sent = await Form.sent(request)
+        for one in sent.values("folder"):
+            await matches.reopen(id_of(one))
+        return back({"next": sent.value("next")})
+
+    def back(asked: Mapping[str, str], **said: str | None) -> Response:
+        """Where the button stood, with what was done."""
+        return pages.go_back_saying(asked.get("next", ""), "/matches", **{**dict.fromkeys(DONE), **said})
 
 
 async def _records(metadata: MetadataService, folders: Sequence[FolderMatch]) -> dict[int, Metadata]:

@@ -14,6 +14,7 @@ from fastapi import Request, Response
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.corrections.service import Corrections
 from kurabito.catalog.identity.evidence import SPEAK_AGAINST
+from kurabito.catalog.identity.report import FranchisePart
 from kurabito.catalog.links import Link
 from kurabito.catalog.series import Series, SeriesEpisode
 from kurabito.catalog.states import EpisodeState, SeriesState, SeriesWish
@@ -35,7 +36,7 @@ from kurabito.web.library.file import deleted_by
 from kurabito.web.pages import Pages
 from kurabito.web.shows.record import ids_of
 from kurabito.web.shows.series_form import SeriesForm
-from kurabito.web.shows.titles import shown_shows
+from kurabito.web.shows.titles import ShowTitles, shown_shows
 
 _EPISODES: Final = 2_000
 _LINKS: Final = 200
@@ -75,6 +76,13 @@ class PlayLink(NamedTuple):
 
     server: str
     url: str
+
+
+class KnownPart(NamedTuple):
+    """A season or a film of the same story, as far as it is in the collection."""
+
+    title: str
+    extent: ShowExtent
 
 
 def router(
@@ -125,6 +133,7 @@ class _ShowPage:
         self._pages = pages
         self._catalog = catalog
         self._parts = parts
+        self._titles = ShowTitles(pages, catalog, parts.metadata)
 
     async def one(
         self, request: Request, series_id: int, form: SeriesForm | None = None, *, status: int = 200
@@ -155,6 +164,7 @@ class _ShowPage:
             counted=Counter(episode.state for episode in regular),
             specials=_by_kind(episodes.items),
             has=ShowExtent.of(Counter(one.state for one in episodes.items if one.kind in _COUNTED)),
+            seasons=await self._seasons(request, evidence.franchise),
             more_episodes=episodes.next_cursor is not None,
             releases=rows,
             sections=_sections(rows),
@@ -174,6 +184,12 @@ class _ShowPage:
             wants=tuple(SeriesWish),
             libraries=(await parts.libraries.by_id()).values(),
         )
+
+    async def _seasons(self, request: Request, franchise: Sequence[FranchisePart]) -> dict[int, KnownPart]:
+        """The parts of its story that are known here, each with its title in the reader's language and its extent."""
+        ids = [part.series_id for part in franchise if part.series_id is not None]
+        shows, counted = await asyncio.gather(self._titles.several(request, ids), self._parts.summaries.progress(ids))
+        return {one: KnownPart(show.title, ShowExtent.of(counted.get(one, {}))) for one, show in shows.items()}
 
     async def _about(self, request: Request, series: Series) -> dict[str, Any]:
         """What is known of the show itself: its record, its titles in the reader's language, and its episodes by number."""

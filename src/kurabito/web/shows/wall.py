@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
-from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from fastapi import Request, Response
 from starlette.datastructures import QueryParams
@@ -181,9 +180,7 @@ def _edit_routes(routes: Router, pages: Pages, edits: SeriesEdits) -> None:
 
     def back(sent: Form, edit_id: int) -> Response:
         """The page where the button stood, with a word about what was done."""
-        place = urlsplit(pages.addresses.within(sent.value("next") or "/series"))
-        kept = [(name, value) for name, value in parse_qsl(place.query) if name != _EDITED]
-        return pages.go(f"{place.path}?{urlencode([*kept, (_EDITED, str(edit_id))])}")
+        return pages.go_back_saying(sent.value("next"), "/series", **{_EDITED: edit_id})
 
     @routes.post("/series/edits")
     async def edit(request: Request) -> Response:

@@ -133,7 +133,7 @@ async function load(address, options = {}) {
   const answer = await fetch(address, { headers: { Accept: "text/html" }, ...options });
   // A session that is over ends at the log-in, which is a page of its own.
   if (new URL(answer.url).pathname.endsWith("/login")) location.assign(answer.url);
-  return { ok: answer.ok, page: new DOMParser().parseFromString(await answer.text(), "text/html") };
+  return { ok: answer.ok, url: new URL(answer.url), page: new DOMParser().parseFromString(await answer.text(), "text/html") };
 }
 
 let refreshing = null;
@@ -173,8 +173,10 @@ document.addEventListener("submit", async (event) => {
   const body = new URLSearchParams(new FormData(form, button));
   if (button) button.disabled = true;
   try {
-    const { ok, page } = await load(form.action, { method: "POST", body });
+    const { ok, url, page } = await load(form.action, { method: "POST", body });
     if (ok) {
+      // What was done may be in the address, so that it is said as long as the page is there.
+      if (url.pathname === location.pathname) history.replaceState(null, "", url.pathname + url.search + location.hash);
       form.closest("details")?.removeAttribute("open");
       notice("");
       swap(page);
@@ -302,7 +304,14 @@ function countChosen() {
     setText(place, String(boxes.length));
     place.parentElement.hidden = false;
   }
+  for (const button of document.querySelectorAll("[data-choose-all]")) button.hidden = false;
 }
+
+document.addEventListener("click", (event) => {
+  if (!event.target.matches("[data-choose-all]")) return;
+  for (const box of event.target.form.elements) if (box.type === "checkbox") box.checked = true;
+  addUp();
+});
 
 document.addEventListener("change", addUp);
 // The boxes are as they were only after the event.
@@ -514,6 +523,10 @@ function passSecond() {
   const every = Number(document.querySelector("[data-every]")?.dataset.every);
   if (every && seconds % every === 0) refresh();
 }
+
+// In a line of many parts the one that is shown is in sight.
+const here = document.querySelector(".strip [aria-current]")?.parentElement;
+if (here) here.parentElement.scrollLeft = here.offsetLeft - (here.parentElement.clientWidth - here.clientWidth) / 2;
 
 // A link to something that is folded away unfolds it.
 function unfold() {
