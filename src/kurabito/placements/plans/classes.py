@@ -39,7 +39,7 @@ _SURE_EXTRA: Final = re.compile(
     re.I,
 )
 _STRONG: Final = (
-    r"(?:(?:PV|CM|Menu|Trailer|Preview)s?(?: ?[&+/] ?)?)+[ _.]Collection|Making[ _.]Of|PVs?|CMs?|(?:BD |DVD |Disc )?Menus?|Trailers?|Teasers?|(?:Web ?|Next |Episode )?Previews?|Promos?|TV ?Spots?"
+    r"(?:(?:PV|CM|Menu|Trailer|Preview)s?(?: ?[&+/] ?)?)+[ _.]Collection|Making[ _.]Of|(?:PV|CM)s? ?[&+] ?(?:PV|CM)s?|PVs?|CMs?|(?:BD |DVD |Disc )?Menus?|Trailers?|Teasers?|(?:Web ?|Next |Episode )?Previews?|Promos?|TV ?Spots?"
     r"|(?:Cast|Staff|Director|Creator|Voice Actor|Seiyuu)s? (?:Interview|Talk|Message|Comment)s?"
     r"|(?:(?:Japanese|US|UK|English|Official|Character|Theatrical|Special|Key|Promo|TV) )?(?:PV|CM|Promo|Trailer|Teaser|Commercial|TV ?Spot)s?(?: (?:\d{2} ?s(?:ec)?|Collection|Compilation))?"
     r"|Music Video|予告[集編]?|预告[集片]?|預告[集片]?|メニュー(?:画面)?集?|映像特典|特典映像|宣番"
@@ -54,7 +54,7 @@ _COUNT: Final = r"(?:[ _.#-]{0,2}(?:Vol\.?|EP?|No\.?|Type|Ver\.?)?[ _.]?(?:\d{1,
 _PLACED_EXTRA: Final = re.compile(
     rf"(?:[\[(【]\s?|\s-\s|_-_)({_STRONG}|{_WEAK}){_COUNT}(?=\s?(?:[\])】\[(【]|$)|_[\[(])"
     rf"|^(?:{_STRONG}|{_WEAK}){_COUNT}$"
-    rf"|[ _.]({_STRONG}){_COUNT}(?=[ _]?(?:[\[(【](?!\d{{2,4}}(?:v\d)?[\])】])|$)|[ .](?:\d{{3,4}}p|4K|WEB|Blu-?Ray|HDTV)(?![a-z]))",
+    rf"|[ _.]({_STRONG}){_COUNT}(?=(?:[ _]-)?[ _]?(?:[\[(【](?!\d{{2,4}}(?:v\d)?[\])】])|$)|[ .](?:\d{{3,4}}p|4K|WEB|Blu-?Ray|HDTV)(?![a-z]))",
     re.I,
 )
 # The first bracket is the group, which may be called `CMS`.
@@ -68,7 +68,7 @@ _SUFFIX: Final = re.compile(
 _OF_SEASON: Final = re.compile(r"S\d{1,2}[ ._-]+(Extras?|Bonus|Featurettes?|Special[ ._]Features?)(?![A-Za-z])", re.I)
 # `蔵人 番宣CM`, `蔵人 PV第1弾`: no blank stands between the words.
 _JAPANESE_EXTRA: Final = re.compile(
-    r"(?<=[ \u3000_\]】])[^\s\[\]【】]{0,12}?(?:(?<![A-Za-z])(?:PV|CM|MV)|予告|メイキング|ノンテロ|番宣)(?:第[\d一二三四五六七八九十]{1,2}弾|[集編]|映像|動画|\d{1,2}){0,2}$",
+    r"(?<=[ \u3000_\]】])[^\s\[\]【】]{0,12}?(?:(?<![A-Za-z])(?:PV|CM|MV)|予告|メイキング|ノンテロ|番宣)(?:第[\d一二三四五六七八九十]{1,2}弾|[集編]|映像|動画|\d{1,2}){0,2}(?=\s*(?:[\[(\uff08【]|$))",
     re.I,
 )
 # `Koji - Character PV - Naoki`
@@ -107,9 +107,9 @@ def classify(path: SplitPath) -> Classified:
     if path.extension in _UNFINISHED:
         return Classified(FileClass.OTHER, unfinished=True)
     by_ending = _by_ending(path)
-    if by_ending is FileClass.ARCHIVE and _OF_EXTRAS.search(path.stem):
-        is_font = re.search("font|字体|字體", path.stem, re.I)
-        return Classified(FileClass.FONT if is_font else FileClass.OTHER, path.stem)
+    if by_ending is FileClass.ARCHIVE and (named := _named_for_extras(path)) is not None:
+        is_font = re.search("font|字体|字體", named, re.I)
+        return Classified(FileClass.FONT if is_font else FileClass.OTHER, named)
     if by_ending not in (FileClass.VIDEO, FileClass.SUBTITLE, FileClass.AUDIO) or path.is_clutter:
         return Classified(FileClass.OTHER if path.is_clutter and by_ending is not FileClass.EXECUTABLE else by_ending)
     kinds = [folder_kind(folder) for folder in path.folders]
@@ -121,6 +121,13 @@ def classify(path: SplitPath) -> Classified:
     if word is not None and by_ending is FileClass.VIDEO:
         return Classified(FileClass.EXTRA, word)
     return Classified(by_ending, word)
+
+
+def _named_for_extras(path: SplitPath) -> str | None:
+    """The name that says that an archive has no videos: its own, or that of a folder (`Scans/Vol1.zip`)."""
+    if _OF_EXTRAS.search(path.stem):
+        return path.stem
+    return next((folder for folder in path.folders if _OF_EXTRAS.fullmatch(folder)), None)
 
 
 def _is_advert(stem: str) -> bool:

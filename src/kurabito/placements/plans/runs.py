@@ -31,6 +31,8 @@ _ENDS: Final = re.compile(
 )
 _DIGITS: Final = re.compile(r"\d+")
 _COUNTED: Final = re.compile(r"[ ._-]+(?:Part|Pt|Chapter|Episode|Ep|E|No|Vol)[ ._#-]*$", re.I)
+# A volume has several episodes, however many volumes there are.
+_VOLUME: Final = re.compile(r"(?:^|[ ._-])(?:Vol(?:ume)?\.?|Dis[ck])[ ._#-]*\d{1,2}[ ._]*(?:[\[(【]|$)", re.I)
 _PAIRED: Final = re.compile(r"(.*[^\W\d_].*?)[ ._]([1-9])-(\d{2})(?!\d)")
 _WORDED_PART: Final = re.compile(
     r"(.*[^\W_])[ ._-]+(?:Part|Pt|Chapter|Episode)(?:[ ._]+|(?=\d\d(?!\d)))([IVX]{1,5}|\d{1,2}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten)(?=[ ._-]|$)",
@@ -188,7 +190,7 @@ def _needs_numbers(group: Sequence[VideoReading]) -> bool:
     # The days on which they were shown differ in one number too.
     if any(reading.kind not in (None, WorkKind.EPISODE) or reading.dated for reading in group):
         return False
-    if any(is_numbered_by_machine(reading.path) for reading in group):
+    if any(is_numbered_by_machine(reading.path) or _VOLUME.search(reading.path.stem) for reading in group):
         return False
     return any(reading.kind is None for reading in group) or len({reading.episodes for reading in group}) == 1
 

@@ -57,6 +57,8 @@ class TrackFinder:
     def find(self, path: SplitPath, *, by_number: bool = True) -> Track:
         """The video of a track. None of them where that cannot be told."""
         video, rest = self._by_name(path)
+        # What the video is called as well tells nothing of the track: the country of `Koji (UK)` is no language.
+        own = path.stem if video is None else rest
         if video is None:
             video, rest = self._by_folder_name(path), path.stem
         if video is None and by_number:
@@ -64,12 +66,9 @@ class TrackFinder:
         if video is None and by_number and len(self._main) == 1 and not self._is_of_another(path, self._main[0]):
             video, rest = self._main[0], path.stem
         tag = read_tag(rest)
-        return Track(
-            video,
-            tag
-            if tag.languages
-            else replace(tag, languages=_folder_language(path.folders) or _inner_language(path.stem)),
-        )
+        if tag.languages:
+            return Track(video, tag)
+        return Track(video, replace(tag, languages=_folder_language(path.folders) or _inner_language(own)))
 
     def _by_name(self, path: SplitPath) -> tuple[str | None, str]:
         """The video whose whole name the track's begins with; the longest, and the nearest."""
