@@ -123,8 +123,11 @@ def retry(
 
 def inspection_of(conn: Connection, placement_id: int) -> tuple[int, int, str] | None:
     """The inspection that found its file, the series that the download is of, and the file's path in it; None where there is none."""
-    row = conn.one(_SQL.inspection_of, {"id": placement_id})
-    return None if row is None else (int(row[0]), int(row[1]), str(row[2]))
+    found = conn.one(_SQL.inspection_of, {"id": placement_id})
+    if found is None:
+        return None
+    inspection_id, series_id, source_path = found
+    return int(inspection_id), int(series_id), str(source_path)
 
 
 def list_again(conn: Connection, placement_id: int | None = None) -> None:
