@@ -38,7 +38,9 @@ KEEP: Final = "catalog.relink_if_due"
 _LOOKED_AT_EVERY: Final = 300.0
 _RANGE: Final = 10_000
 _AT_ONCE: Final = 25
-_LONGEST_PAUSE: Final = 0.01
+_LONGEST_PAUSE: Final = 0.03
+_PAUSE: Final = 3
+"""Times as long as a transaction took: other writes wait for the disk, which has to take what was moved, too."""
 _AHEAD: Final = 8
 """Ranges that may be judged before their links are moved: where one has all of the moves, the judges go on."""
 
@@ -172,8 +174,7 @@ class Relinker:
         for some in mover.slices(judged.moves):
             began = time.perf_counter()
             done.add(await self._database.write(partial(mover.move, moves=some), durable=False))
-            # As long as that took everything else goes first: what is asked for meanwhile, and the disk.
-            await asyncio.sleep(min(time.perf_counter() - began, _LONGEST_PAUSE))
+            await asyncio.sleep(min(_PAUSE * (time.perf_counter() - began), _LONGEST_PAUSE))
 
     async def confirm(self) -> int:
         """Download what was read again and waits for that; how many links."""

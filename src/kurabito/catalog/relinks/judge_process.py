@@ -6,17 +6,18 @@ import gc
 import os
 import signal
 from collections.abc import Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection as Pipe
 from typing import Any, Final, NoReturn
 
-_NICE: Final = 10
+_NICE: Final = 19
 
 
 def main(pipes: Sequence[Pipe[Any, Any]], url: str) -> None:
     """Judge what is asked for through some pipes until they end, a process for each."""
     # They are ended together.
     os.setpgid(0, 0)
-    os.nice(_NICE)
+    _give_way()
     # Of many titles nothing refers to itself, and to look for that took a tenth of the time; the process ends with its task.
     gc.disable()
     from kurabito.catalog.relinks.judge import answer
@@ -45,3 +46,11 @@ def _end(copies: Sequence[int]) -> NoReturn:
     for copy in copies:
         os.waitpid(copy, 0)
     os._exit(0)
+
+
+def _give_way() -> None:
+    """Take the processor only while nothing else wants it: a request does not wait for the turn of a judge to end."""
+    os.nice(_NICE)
+    # A container may refuse it, and not every system has it.
+    with suppress(AttributeError, OSError):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
