@@ -47,6 +47,8 @@ PLACES = (
     "JOIN series ON series.id = link.series_id LEFT JOIN episodes AS episode ON episode.id = link.episode_id ORDER BY link.id"
 )
 DOWNLOAD = "INSERT INTO downloads (link_id, status, created_at, updated_at, queued_at) VALUES (:id, 'completed', :now, :now, :now)"
+LAST = 19
+"""The priority of a process that all others go before."""
 COUNTS_ON = TitleRule(
     name="counts on",
     condition="Yeast Garden",
@@ -134,12 +136,20 @@ async def test_a_judge_gives_way_before_it_loads_what_it_judges_by(url: str, des
     (judge,) = processes.judges
     await judge.judge(LinkRange(tuple(range(10))))
     pid = processes.first_pid
-    assert os.getpriority(os.PRIO_PROCESS, pid) == min(os.getpriority(os.PRIO_PROCESS, 0) + 10, 19)
+    assert os.getpriority(os.PRIO_PROCESS, pid) == LAST
+    assert os.sched_getscheduler(pid) == await asyncio.to_thread(_most_patient_policy)
     processes.end()
     # All that is loaded before that is a small module; loading the rest takes most of a second.
     code = "import sys, kurabito.catalog.relinks.judge_process; print('kurabito.titles' in sys.modules)"
     loaded = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", code], capture_output=True, check=True)
     assert loaded.stdout.strip() == b"False"
+
+
+def _most_patient_policy() -> int:
+    """How a process may be scheduled here that takes the processor only while nothing else wants it."""
+    code = "import os; os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))"
+    refused = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode
+    return os.SCHED_OTHER if refused else os.SCHED_IDLE
 
 
 async def test_a_judge_is_ended_in_the_middle_of_its_work(url: str, desk: Desk) -> None:

@@ -18,7 +18,7 @@ from blake3 import blake3
 from kurabito.protocol.enums import HashAlgorithm
 from kurabito.protocol.terms import EDGE
 
-_BUFFER: Final = 256 * 1024
+READ_AT_ONCE: Final = 256 * 1024
 """Small enough to stay in a core's own cache between being filled and being hashed. What does not fit is mapped: a large file
 is hashed a third faster where it lies than through a copy, a small one is copied faster than it is mapped."""
 _WINDOW: Final = 8 << 20
@@ -75,7 +75,7 @@ class Reader:
 
     def __init__(self, *, mapped: bool) -> None:
         # It begins with a page: into such memory the kernel copies, and from it blake3 reads, markedly faster.
-        self._buffer = memoryview(mmap.mmap(-1, _BUFFER))
+        self._buffer = memoryview(mmap.mmap(-1, READ_AT_ONCE))
         self._first = self._buffer[:EDGE]
         self.mapped = mapped
 
@@ -84,7 +84,7 @@ class Reader:
         hasher_of, buffer = _HASHERS[algorithm], self._buffer
 
         def whole(fd: int, size: int) -> tuple[bytes, int]:
-            if size <= _BUFFER:
+            if size <= READ_AT_ONCE:
                 read = os.preadv(fd, (buffer,), 0)
                 return hasher_of(buffer[:read]).digest(), read
             begun = self.begin(algorithm)

@@ -6,6 +6,7 @@ pipe and answers on another, one answer to each question, and ends when its aske
 
 from __future__ import annotations
 
+import errno
 import marshal
 import os
 import select
@@ -19,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from kurabito.dataplane import garbage
 from kurabito.dataplane.errors import PathEscapes, RootUnavailable
-from kurabito.dataplane.files.digest import Reader
+from kurabito.dataplane.files.digest import READ_AT_ONCE, Reader
 from kurabito.dataplane.files.paths import Root
 from kurabito.protocol.enums import HashAlgorithm
 from kurabito.protocol.error_codes import ErrorCode
@@ -35,6 +36,11 @@ Problem = tuple[str, str]
 """An error code, and what went wrong."""
 Answer = list[bytes | Problem]
 """For each file its digest, or why there is none."""
+
+
+_OF_OTHER_KINDS: Final = (errno.ESPIPE, errno.EISDIR)
+"""What a pipe, a terminal and a folder say when they are read at a place."""
+_NOT_ORDINARY: Final[Problem] = (ErrorCode.FILE_UNREADABLE.value, "it is no ordinary file")
 
 
 class Question(NamedTuple):
@@ -94,9 +100,9 @@ def _digest(root: Root, digest_of: Callable[[int, int], tuple[bytes, int]], file
     try:
         fd = root.open_file(file[0])
         try:
-            if not S_ISREG(os.fstat(fd).st_mode):
-                # A device may have no end, and to read a pipe takes away what is in it.
-                return ErrorCode.FILE_UNREADABLE.value, "it is no ordinary file"
+            # A device may have no end. A little is read without asking, at places that a pipe does not have.
+            if file[1] > READ_AT_ONCE and not S_ISREG(os.fstat(fd).st_mode):
+                return _NOT_ORDINARY
             digest, read = digest_of(fd, file[1])
             # Looked at once, afterwards: what changed since the file was last seen shows, and what changed meanwhile too.
             now = os.fstat(fd)
@@ -105,7 +111,11 @@ def _digest(root: Root, digest_of: Callable[[int, int], tuple[bytes, int]], file
     except PathEscapes as problem:
         return ErrorCode.PATH_ESCAPES.value, str(problem)
     except OSError as problem:
+        if problem.errno in _OF_OTHER_KINDS:
+            return _NOT_ORDINARY
         return ErrorCode.FILE_UNREADABLE.value, problem.strerror or type(problem).__name__
+    if not S_ISREG(now.st_mode):
+        return _NOT_ORDINARY
     if read != file[1] or not is_as_seen(now, file):
         return ErrorCode.FILE_CHANGED.value, "it changed since it was last seen"
     return digest
