@@ -134,7 +134,8 @@ def test_what_others_write_in_our_process_is_bounded(name: str) -> None:
     logs.configure(stream=stream, format="json")
     for number in range(1000):
         logging.getLogger(name).error("socket.accept() out of system resource %d", number)
-    assert len(stream.getvalue().splitlines()) == 30
+    # Another test's worker may still be telling of its trouble in this process.
+    assert sum("out of system resource" in line for line in stream.getvalue().splitlines()) == 30
 
 
 @pytest.mark.parametrize(
