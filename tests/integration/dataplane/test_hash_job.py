@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from errno import EACCES
 from hashlib import sha256
 from pathlib import Path
+from stat import S_IFCHR
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from blake3 import blake3
 from tests.support.planes import register
 
 from kurabito.clock import ManualClock
+from kurabito.dataplane.files.digest import READ_AT_ONCE
 from kurabito.dataplane.files.paths import Root
 from kurabito.dataplane.files.walk import Walk
 from kurabito.dataplane.hashing.job import HashFiles
@@ -281,6 +283,21 @@ def test_what_is_no_ordinary_file_is_not_read(shelf: Shelf, size: int) -> None:
         (shelf.folder / name).unlink()
     os.mkfifo(shelf.folder / "pipe")
     (shelf.folder / "folder").mkdir()
+    assert shelf.hash() == ("completed", None)
+    assert set(shelf.column("hash_last_error").values()) == {"FILE_UNREADABLE: it is no ordinary file"}
+
+
+@pytest.mark.parametrize("size", [4, BIG, READ_AT_ONCE + 1])
+def test_a_device_in_the_place_of_a_file_is_none(shelf: Shelf, size: int) -> None:
+    """It can be read, and has no end."""
+    shelf.open(policy="all")
+    shelf.put(zeroes=b"x" * size)
+    (shelf.folder / "zeroes").unlink()
+    try:
+        os.mknod(shelf.folder / "zeroes", S_IFCHR | 0o644, os.makedev(1, 5))
+        (shelf.folder / "zeroes").open("rb").close()
+    except PermissionError:
+        pytest.skip("this user may not make devices, or not open them here")
     assert shelf.hash() == ("completed", None)
     assert set(shelf.column("hash_last_error").values()) == {"FILE_UNREADABLE: it is no ordinary file"}
 
