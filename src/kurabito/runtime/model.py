@@ -16,6 +16,8 @@ T = TypeVar("T")
 DEFAULT_ATTEMPTS: Final = 5
 MAX_LOST_LEASES: Final = 3
 """A task that took down this many workers is not given to another."""
+SUSPECT_LEASES: Final = MAX_LOST_LEASES - 1
+"""A task that lost this many is a suspect: with one more it is dead."""
 ERRORS_KEPT: Final = 50
 """A task remembers its last failures, not all of a task that is retried for ever."""
 

@@ -15,7 +15,7 @@ from kurabito.clock import SECOND
 from kurabito.errors import InvalidInput, LeaseLost
 from kurabito.logs import get_logger
 from kurabito.runtime.errors import PermanentError
-from kurabito.runtime.model import DEFAULT_ATTEMPTS, MAX_LOST_LEASES, Progress, TaskRecord
+from kurabito.runtime.model import DEFAULT_ATTEMPTS, MAX_LOST_LEASES, SUSPECT_LEASES, Progress, TaskRecord
 from kurabito.runtime.states import TaskState
 from kurabito.runtime.tasks import payloads
 from kurabito.runtime.tasks.intake import PreparedTask, check_size, check_wait
@@ -61,7 +61,7 @@ class Claim:
     @property
     def is_suspect(self) -> bool:
         """One more lost worker and the task is dead, so it shares its worker with no other such task."""
-        return self.lost_leases >= MAX_LOST_LEASES - 1
+        return self.lost_leases >= SUSPECT_LEASES
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,14 @@ class InstantClaims(Protocol):
     """Claims without waiting for anything, so that a worker need not wait for the event loop either."""
 
     def claim_now(
-        self, worker: str, capacity: Mapping[str, int], limit: int, *, lease: float = 30.0, settling: Settlements = ()
+        self,
+        worker: str,
+        capacity: Mapping[str, int],
+        limit: int,
+        *,
+        lease: float = 30.0,
+        settling: Settlements = (),
+        suspects: bool = True,
     ) -> Claimed:
         """As `WorkQueue.claim`."""
         ...
@@ -71,6 +78,7 @@ class ParkedClaim:
     capacity: Mapping[str, int]
     limit: int
     lease: float
+    suspects: bool
     listener: Callable[[], object]
     """The worker's own listener to arrivals, which need not hear of what the claim was answered for."""
     answer: Callable[[Claimed | None], object]
@@ -108,11 +116,19 @@ class WorkQueue(Protocol):
     """Claims for workers at rest, where the store is heard in a thread of its own."""
 
     async def claim(
-        self, worker: str, capacity: Mapping[str, int], limit: int, *, lease: float = 30.0, settling: Settlements = ()
+        self,
+        worker: str,
+        capacity: Mapping[str, int],
+        limit: int,
+        *,
+        lease: float = 30.0,
+        settling: Settlements = (),
+        suspects: bool = True,
     ) -> Claimed:
         """Settle, then take up to `limit` tasks and at most `capacity[type]` of each type, in one transaction.
 
-        The larger priority goes first, then the older task. With a limit of 0 it only settles.
+        The larger priority goes first, then the older task. With a limit of 0 it only settles. Without `suspects` it passes over
+        tasks that are dead when they lose one more worker: the caller holds one, and they must not share its fate.
         """
         ...
 

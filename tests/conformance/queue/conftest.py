@@ -12,7 +12,7 @@ from tests.support.waiting import PATIENCE
 
 from kurabito.clock import ManualClock
 from kurabito.runtime.events import TaskEvent
-from kurabito.runtime.model import TaskRecord
+from kurabito.runtime.model import MAX_LOST_LEASES, TaskRecord
 from kurabito.runtime.outcomes import Claim, Failure, Outcome, Success
 from kurabito.runtime.port import Queue
 from kurabito.runtime.states import TaskState
@@ -40,6 +40,13 @@ class Hands:
         """Claim the task that is first; there must be one."""
         (claim,) = await self.claim(task_type, limit=1, worker=worker, lease=lease)
         return claim
+
+    async def become_suspects(self, task_type: str) -> None:
+        """Let the tasks of a type lose two workers: with the next they are dead."""
+        for _ in range(MAX_LOST_LEASES - 1):
+            lost = await self.claim(task_type, worker="lost")
+            assert await self.queue.work.expire_worker("lost") == len(lost)
+            assert await self.queue.work.recover() == len(lost)
 
     async def settle(self, claim: Claim, outcome: Outcome | None = None) -> bool:
         """Settle one claim, with success if nothing else is said; false when it was lost."""

@@ -176,6 +176,18 @@ async def test_lost_leases_are_counted_apart_from_attempts(queue: Queue, hands: 
     assert (last.attempt, last.lost_leases) == (2, 2)
 
 
+async def test_a_claim_can_pass_over_what_is_dead_when_it_loses_one_more_worker(queue: Queue, hands: Hands) -> None:
+    suspects = [(await queue.enqueue("work", priority=priority)).id for priority in (0, 5)]
+    await hands.become_suspects("work")
+    others = [(await queue.enqueue(task_type)).id for task_type in ("work", "work", "other")]
+    # Alone of its type and among several: the stores look in different ways.
+    first = await queue.work.claim("worker", {"work": 1}, 10, suspects=False)
+    second = await queue.work.claim("worker", {"work": 10, "other": 10}, 10, suspects=False)
+    assert [claim.id for claim in first.tasks + second.tasks] == others
+    assert (await queue.work.claim("worker", {"work": 10}, 10, suspects=False)).tasks == []
+    assert [claim.id for claim in await hands.claim("work")] == suspects[::-1]
+
+
 async def test_recovery_takes_every_stale_task_and_no_other(queue: Queue, hands: Hands, clock: ManualClock) -> None:
     await queue.enqueue_many([("work", place) for place in range(10)])
     await hands.claim("work", limit=6, lease=10.0)

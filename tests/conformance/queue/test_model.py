@@ -99,8 +99,12 @@ class Model:
             self.made, request, request.priority, SCHEDULED if due else QUEUED, due, request.max_attempts
         )
 
-    def next_claims(self, capacity: dict[str, int], limit: int) -> list[UUID]:
-        queued = [(-task.priority, task.place, task_id) for task_id, task in self.tasks.items() if task.state is QUEUED]
+    def next_claims(self, capacity: dict[str, int], limit: int, *, suspects: bool) -> list[UUID]:
+        queued = [
+            (-task.priority, task.place, task_id)
+            for task_id, task in self.tasks.items()
+            if task.state is QUEUED and (suspects or task.lost_leases + 1 < MAX_LOST_LEASES)
+        ]
         room = dict(capacity)
         chosen: list[UUID] = []
         for _, _, task_id in sorted(queued):
@@ -173,9 +177,16 @@ class QueueMachine(RuleBasedStateMachine):
         for task, request in zip(tasks, batch, strict=True):
             self.model.accept(task.id, request, self.now)
 
-    @rule(worker=workers, x=st.integers(0, 3), y=st.integers(0, 3), limit=st.integers(1, 4), lease=leases)
-    def claim(self, worker: str, x: int, y: int, limit: int, lease: float) -> None:
-        self.take(worker, {"x": x, "y": y}, limit, lease)
+    @rule(
+        worker=workers,
+        x=st.integers(0, 3),
+        y=st.integers(0, 3),
+        limit=st.integers(1, 4),
+        lease=leases,
+        suspects=st.booleans(),
+    )
+    def claim(self, worker: str, x: int, y: int, limit: int, lease: float, suspects: bool) -> None:
+        self.take(worker, {"x": x, "y": y}, limit, lease, suspects=suspects)
 
     @precondition(lambda self: self.model.claims)
     @rule(data=st.data(), worker=workers, limit=st.integers(0, 2))
@@ -188,9 +199,20 @@ class QueueMachine(RuleBasedStateMachine):
         lost = self.take(worker, {"x": 2, "y": 2}, limit, 30.0, [(settled, Success())])
         assert lost == ([] if owned else [settled])
 
-    def take(self, worker: str, capacity: dict[str, int], limit: int, lease: float, settling: Any = ()) -> list[Claim]:
-        expected = self.model.next_claims(capacity, limit)
-        claimed = self.ground.run(self.queue.work.claim(worker, capacity, limit, lease=lease, settling=settling))
+    def take(
+        self,
+        worker: str,
+        capacity: dict[str, int],
+        limit: int,
+        lease: float,
+        settling: Any = (),
+        *,
+        suspects: bool = True,
+    ) -> list[Claim]:
+        expected = self.model.next_claims(capacity, limit, suspects=suspects)
+        claimed = self.ground.run(
+            self.queue.work.claim(worker, capacity, limit, lease=lease, settling=settling, suspects=suspects)
+        )
         assert [claim.id for claim in claimed.tasks] == expected
         for claim in claimed.tasks:
             task = self.model.tasks[claim.id]

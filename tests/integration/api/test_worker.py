@@ -265,6 +265,23 @@ async def test_a_claim_brings_at_most_one_task_that_may_be_what_kills_its_worker
     assert (counts[TaskState.RUNNING], counts[TaskState.RETRY_SCHEDULED]) == (1, 2)
 
 
+async def test_a_worker_gets_no_second_task_that_may_kill_it_while_it_has_one() -> None:
+    desk = Desk()
+    tasks = await desk.queue.enqueue_many([("think", place) for place in range(2)])
+    for _ in range(2):
+        assert len(await desk.waiting(0.0)) == 2
+        await desk.queue.work.expire_worker("agent")
+        await desk.queue.work.recover()
+    (first,) = await desk.waiting(0.0)
+    desk.clock.advance(1.0)
+    assert await desk.queue.work.promote() == 1
+    harmless = await desk.queue.enqueue("think")
+    assert [claim.id for claim in await desk.waiting(0.0)] == [harmless.id]
+    assert (await desk.queue.get(tasks[1].id)).state is not TaskState.RUNNING
+    await desk.desk.complete(str(first.id), first.owner, None, lambda _most: ())
+    assert [claim.id for claim in await desk.waiting(0.0)] == [tasks[1].id]
+
+
 async def test_a_heartbeat_keeps_the_worker_listed_and_its_lease() -> None:
     desk = Desk()
     asked = await desk.queue.enqueue("think")

@@ -15,6 +15,7 @@ from tests.support.waiting import PATIENCE
 
 from kurabito.runtime import Queue, Registry, TaskContext, TaskState, Worker, open_queue
 from kurabito.runtime.model import Progress
+from kurabito.runtime.outcomes import Released
 from kurabito.runtime.port import Beat
 
 Eventually = Callable[[Callable[[], Any]], Awaitable[Any]]
@@ -82,6 +83,36 @@ async def test_one_that_may_take_its_worker_down_starts_when_others_like_it_were
         for task in tasks:
             await queue.wait(task.id, timeout=PATIENCE)
     assert beside == [1, 1, 1, 1]
+
+
+async def test_while_one_runs_that_may_take_its_worker_down_no_other_like_it_is_claimed(queue: Queue) -> None:
+    registry, gate, started = Registry(), asyncio.Event(), asyncio.Event()
+
+    @registry.task
+    async def deadly() -> None:
+        started.set()
+        await gate.wait()
+
+    @registry.task
+    async def harmless() -> None:
+        pass
+
+    both = [await queue.enqueue("deadly") for _ in range(2)]
+    for _ in range(2):
+        assert len((await queue.work.claim("lost", {"deadly": 2}, 2)).tasks) == 2
+        await queue.work.expire_worker("lost")
+        assert await queue.work.recover() == 2
+    (elsewhere,) = (await queue.work.claim("another", {"deadly": 1}, 1)).tasks
+    async with Worker(queue, registry, concurrency=4, **UNHURRIED):
+        await started.wait()
+        assert await queue.work.settle([(elsewhere, Released())]) == []
+        for _ in range(3):
+            await queue.wait((await queue.enqueue("harmless")).id, timeout=PATIENCE)
+            # Had it been claimed, even to be given back, it would be lost with this worker if that ended now.
+            assert (await queue.get(elsewhere.id)).state is TaskState.QUEUED
+        gate.set()
+        for task in both:
+            assert (await queue.wait(task.id, timeout=PATIENCE)).state is TaskState.SUCCEEDED
 
 
 async def test_an_async_handler_is_cancelled_at_once(queue: Queue, eventually: Eventually) -> None:

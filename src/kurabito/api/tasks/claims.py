@@ -11,18 +11,18 @@ from kurabito.api.live import Live
 from kurabito.clock import SECOND, Clock, SystemClock
 from kurabito.errors import KurabitoError, LeaseLost
 from kurabito.runtime import Queue
+from kurabito.runtime.errors import TaskNotFound
 from kurabito.runtime.model import Progress
 from kurabito.runtime.outcomes import Claim, Failure, Outcome, Released, Settlement, Snoozed, Success, worker_name
 from kurabito.runtime.port import Beat, Claimed, Presence
 from kurabito.runtime.tasks import payloads
 from kurabito.runtime.tasks.intake import PreparedTask, check_size
 from kurabito.runtime.tasks.retry import DEFAULT_RETRY
+from kurabito.runtime.worker.suspects import SECONDS_APART
 
 _LOOK_AGAIN: Final = 5.0
 # Arrivals come in bursts, and a look is a write: many who wait must not look at each of them.
 _BETWEEN_LOOKS: Final = 0.02
-# A task that took its workers down must not take the same neighbours with it each time.
-_SUSPECTS_APART: Final = 1.0
 _MOST_REMEMBERED: Final = 1000
 
 
@@ -50,6 +50,7 @@ class ClaimDesk:
         self._live = live
         self._clock = clock or SystemClock()
         self._known: dict[str, Presence] = {}
+        self._suspects: dict[str, Claim] = {}
 
     async def claim(self, wanted: ClaimRequest, has_left: Callable[[], bool]) -> list[Claim]:
         """Tasks for the worker as soon as there are some; none when it has waited long enough, or has left."""
@@ -61,7 +62,7 @@ class ClaimDesk:
             # No other worker would get them before the lease ends.
             await self._settle([(claim, Released()) for claim in claims])
             return []
-        return await self._without_suspects(claims)
+        return await self._keep_apart(wanted.worker, claims)
 
     async def beat(self, task_id: str, token: str, progress: Progress | None) -> int:
         """Renew the lease; when it ends now."""
@@ -98,7 +99,7 @@ class ClaimDesk:
         until = self._clock.now() + round(wanted.wait * SECOND)
         while True:
             wanted.stirred.clear()
-            claimed = await self._take(wanted)
+            claimed = await self._take(wanted, suspects=not await self._holds_a_suspect(wanted.worker))
             if claimed.tasks:
                 return claimed.tasks
             if claimed.due_in == 0 and await self._work.promote():
@@ -109,9 +110,10 @@ class ClaimDesk:
             if await self._clock.wait(wanted.stirred, min(left, claimed.due_in or _LOOK_AGAIN, _LOOK_AGAIN)):
                 await asyncio.sleep(_BETWEEN_LOOKS)
 
-    async def _take(self, wanted: ClaimRequest) -> Claimed:
+    async def _take(self, wanted: ClaimRequest, *, suspects: bool) -> Claimed:
         capacity = dict.fromkeys(wanted.task_types, wanted.limit)
-        turn = asyncio.ensure_future(self._work.claim(wanted.worker, capacity, wanted.limit, lease=self.lease))
+        claim = self._work.claim(wanted.worker, capacity, wanted.limit, lease=self.lease, suspects=suspects)
+        turn = asyncio.ensure_future(claim)
         try:
             return await asyncio.shield(turn)
         except asyncio.CancelledError:
@@ -119,10 +121,24 @@ class ClaimDesk:
             await self._settle([(claim, Released()) for claim in (await turn).tasks])
             raise
 
-    async def _without_suspects(self, claims: list[Claim]) -> list[Claim]:
+    async def _holds_a_suspect(self, worker: str) -> bool:
+        """Whether the worker still has the task that may be what kills its workers: no other must share its fate."""
+        if worker not in self._suspects:
+            return False
+        try:
+            await self._work.held(self._suspects[worker].id, self._suspects[worker].owner)
+        except (LeaseLost, TaskNotFound):
+            del self._suspects[worker]
+            return False
+        return True
+
+    async def _keep_apart(self, worker: str, claims: list[Claim]) -> list[Claim]:
         """At most one task that may be what kills its workers: should this one die too, it is known which it was."""
-        apart = [claim for claim in claims if claim.is_suspect][1:]
-        await self._settle([(claim, Snoozed(_SUSPECTS_APART)) for claim in apart])
+        suspects = [claim for claim in claims if claim.is_suspect]
+        if not suspects:
+            return claims
+        self._suspects[worker], *apart = suspects
+        await self._settle([(claim, Snoozed(SECONDS_APART)) for claim in apart])
         return [claim for claim in claims if claim not in apart]
 
     async def _end(self, claim: Claim, outcome: Outcome) -> None:
@@ -138,7 +154,9 @@ class ClaimDesk:
         self._known.pop(wanted.worker, None)
         self._known[wanted.worker] = presence
         if len(self._known) > _MOST_REMEMBERED:
-            self._known.pop(next(iter(self._known)))
+            forgotten = next(iter(self._known))
+            del self._known[forgotten]
+            self._suspects.pop(forgotten, None)
         return presence
 
     async def _announce(self, presence: Presence, seconds: float) -> None:

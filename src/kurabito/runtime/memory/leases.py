@@ -14,7 +14,7 @@ from kurabito.runtime.memory.event_log import Facts
 from kurabito.runtime.memory.ready_heap import Entry, ReadyTasks
 from kurabito.runtime.memory.rows import QUEUED, RETRY_SCHEDULED, RUNNING, TaskRow
 from kurabito.runtime.memory.table import TaskTable
-from kurabito.runtime.model import MAX_LOST_LEASES
+from kurabito.runtime.model import MAX_LOST_LEASES, SUSPECT_LEASES
 from kurabito.runtime.outcomes import (
     Claim,
     Settlement,
@@ -41,10 +41,20 @@ def new_owner(worker: str) -> str:
     return f"{worker}#{os.urandom(8).hex()}"
 
 
-def claim(table: TaskTable, owner: str, capacity: Mapping[str, int], limit: int, now: int, lease: int) -> list[Claim]:
+def claim(
+    table: TaskTable,
+    owner: str,
+    capacity: Mapping[str, int],
+    limit: int,
+    now: int,
+    lease: int,
+    *,
+    suspects: bool = True,
+) -> list[Claim]:
     """Take up to `limit` tasks, the best first among the types that have room."""
     check_move(QUEUED, RUNNING)
     claims: list[Claim] = []
+    passed_over: list[TaskRow] = []
     facts = Facts("Started")
     say = facts.values.extend
     expires = now + lease
@@ -59,18 +69,24 @@ def claim(table: TaskTable, owner: str, capacity: Mapping[str, int], limit: int,
         entry, room, ready = heads[0]
         ready.pop()
         row = records[entry[2]]
-        running[row.hex] = row
-        row.state = RUNNING
-        row.attempts = attempt = row.attempts + 1
-        row.owner = owner
-        row.lease_expires_at = expires
-        row.started_at = row.updated_at = now
-        claims.append(row.claim(owner, expires))
-        say((row.hex, row.task_type, attempt))
-        if room > 1 and (head := ready.head()) is not None:
-            heapreplace(heads, (head, room - 1, ready))
+        if not suspects and row.lost_leases >= SUSPECT_LEASES:
+            passed_over.append(row)
+        else:
+            running[row.hex] = row
+            row.state = RUNNING
+            row.attempts = attempt = row.attempts + 1
+            row.owner = owner
+            row.lease_expires_at = expires
+            row.started_at = row.updated_at = now
+            claims.append(row.claim(owner, expires))
+            say((row.hex, row.task_type, attempt))
+            room -= 1
+        if room > 0 and (head := ready.head()) is not None:
+            heapreplace(heads, (head, room, ready))
         else:
             heappop(heads)
+    for row in passed_over:
+        table.ready[row.task_type].push(-row.priority, row)
     table.counts[QUEUED] -= len(claims)
     table.counts[RUNNING] += len(claims)
     table.tell("Started", now, facts)

@@ -31,17 +31,31 @@ class MemoryWork:
         self._ticks: dict[str, int] = {}
 
     async def claim(
-        self, worker: str, capacity: Mapping[str, int], limit: int, *, lease: float = 30.0, settling: Settlements = ()
+        self,
+        worker: str,
+        capacity: Mapping[str, int],
+        limit: int,
+        *,
+        lease: float = 30.0,
+        settling: Settlements = (),
+        suspects: bool = True,
     ) -> Claimed:
-        return self.claim_now(worker, capacity, limit, lease=lease, settling=settling)
+        return self.claim_now(worker, capacity, limit, lease=lease, settling=settling, suspects=suspects)
 
     def claim_now(
-        self, worker: str, capacity: Mapping[str, int], limit: int, *, lease: float = 30.0, settling: Settlements = ()
+        self,
+        worker: str,
+        capacity: Mapping[str, int],
+        limit: int,
+        *,
+        lease: float = 30.0,
+        settling: Settlements = (),
+        suspects: bool = True,
     ) -> Claimed:
         owner = leases.new_owner(worker)
         with self._shared as now:
             lost = leases.settle(self._table, settling, now) if settling else []
-            claims = leases.claim(self._table, owner, capacity, limit, now, microseconds(lease))
+            claims = leases.claim(self._table, owner, capacity, limit, now, microseconds(lease), suspects=suspects)
             due = self._table.scheduled.head()
         return Claimed(claims, lost, None if due is None else max(0, due[0] - now) / SECOND)
 

@@ -12,7 +12,7 @@ from kurabito.db.leases import CLAIM, HEARTBEAT, RECOVER, LeaseSpec
 from kurabito.db.port import Dialect
 from kurabito.db.table_names import names_of
 from kurabito.runtime.events import Fact
-from kurabito.runtime.model import ERRORS_KEPT, MAX_LOST_LEASES
+from kurabito.runtime.model import ERRORS_KEPT, MAX_LOST_LEASES, SUSPECT_LEASES
 from kurabito.runtime.outcomes import POISON, Claim, Transition, lost_lease_error
 from kurabito.runtime.sql.records import LeasedTask
 from kurabito.runtime.states import TaskState
@@ -45,6 +45,9 @@ SUCCEED_COLUMNS: Final = {
 }
 
 _LEASE: Final = frozenset({"worker_heartbeat_at", "lease_expires_at", "updated_at"})
+CLAIMABLE: Final = "state = 'queued'"
+SAFE_TO_CLAIM: Final = f"{CLAIMABLE} AND lost_leases < {SUSPECT_LEASES}"
+"""Without the suspects, of which a worker holds one at a time."""
 _POISONOUS: Final = f"lost_leases + 1 >= {MAX_LOST_LEASES}"
 
 
@@ -74,7 +77,7 @@ def _spec(dialect: Dialect) -> LeaseSpec:
         key="seq",
         state="state",
         running="running",
-        claimable="state = 'queued'",
+        claimable=CLAIMABLE,
         order="priority DESC, seq",
         stale_becomes=f"CASE WHEN {_POISONOUS} THEN 'dead' ELSE 'queued' END",
         leased="leased = 1",

@@ -56,7 +56,7 @@ class ParkedClaims:
                 return taken
 
     def _claim_for(self, parked: ParkedClaim) -> tuple[Claimed | None, PendingEvents]:
-        turn = self._work.turn(parked.worker, parked.capacity, parked.limit, parked.lease)
+        turn = self._work.turn(parked.worker, parked.capacity, parked.limit, parked.lease, suspects=parked.suspects)
         try:
             return self._changes.run_blocking(turn)
         except Exception as problem:  # noqa: BLE001 - the worker meets it when it tries itself, and knows what to do

@@ -11,6 +11,7 @@ from kurabito.db.port import Connection, Dialect
 from kurabito.db.rows import Column, row_source
 from kurabito.runtime.events import Fact, PendingEvents, TaskEvent, pack, unpack
 from kurabito.runtime.model import TaskRecord
+from kurabito.runtime.sql.lease_spec import CLAIMABLE, SAFE_TO_CLAIM
 from kurabito.runtime.sql.records import StoredTask, marked, record_of_new, types_among
 from kurabito.runtime.sql.tables import TaskPosition, TaskTables
 from kurabito.runtime.tasks.intake import PreparedTask, due_at
@@ -69,11 +70,14 @@ class PostgresTables(TaskTables):
         rows = [StoredTask(*row) for row in conn.all(self.sql.store_keyed.replace("<rows>", source), params)]
         return [row for row in rows if row.unique_key is not None]
 
-    def candidates(self, wanted: Mapping[str, int], limit: int) -> tuple[str, dict[str, Any]]:
+    def candidates(self, wanted: Mapping[str, int], limit: int, *, suspects: bool) -> tuple[str, dict[str, Any]]:
+        params: dict[str, Any]
         if len(wanted) == 1:
             ((task_type, capacity),) = wanted.items()
-            return self.sql.candidates_of_one, {"task_type": task_type, "room": min(capacity, limit)}
-        return self.sql.candidates, {"task_types": list(wanted), "capacities": list(wanted.values())}
+            sql, params = self.sql.candidates_of_one, {"task_type": task_type, "room": min(capacity, limit)}
+        else:
+            sql, params = self.sql.candidates, {"task_types": list(wanted), "capacities": list(wanted.values())}
+        return sql.replace("<claimable>", CLAIMABLE if suspects else SAFE_TO_CLAIM), params
 
     def page_among(
         self, conn: Connection, types: Sequence[str], states: Sequence[str], before: int, limit: int

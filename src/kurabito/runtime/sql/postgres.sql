@@ -103,7 +103,7 @@ WITH RECURSIVE found (task_type) AS (
 SELECT task_type FROM found WHERE task_type IS NOT NULL;
 
 -- name: candidates_of_one
-SELECT seq FROM tasks WHERE state = 'queued' AND task_type = :task_type
+SELECT seq FROM tasks WHERE <claimable> AND task_type = :task_type
 ORDER BY priority DESC, seq LIMIT :room FOR UPDATE SKIP LOCKED;
 
 -- name: candidates
@@ -116,7 +116,7 @@ FROM (
         FROM unnest(:task_types::text[], :capacities::integer[]) AS wanted (task_type, capacity)
         CROSS JOIN LATERAL (
             SELECT task_type, priority, seq FROM tasks
-            WHERE state = 'queued' AND task_type = wanted.task_type
+            WHERE <claimable> AND task_type = wanted.task_type
             ORDER BY priority DESC, seq LIMIT least(wanted.capacity, :limit)
         ) AS first
         ORDER BY first.priority DESC, first.seq LIMIT :limit
@@ -124,7 +124,7 @@ FROM (
     GROUP BY task_type
 ) AS shares
 CROSS JOIN LATERAL (
-    SELECT seq FROM tasks WHERE state = 'queued' AND task_type = shares.task_type
+    SELECT seq FROM tasks WHERE <claimable> AND task_type = shares.task_type
     ORDER BY priority DESC, seq LIMIT shares.share FOR UPDATE SKIP LOCKED
 ) AS taken;
 

@@ -10,6 +10,7 @@ from uuid import UUID
 from kurabito.db.port import Connection, Dialect
 from kurabito.runtime.events import Fact, PendingEvents, TaskEvent, pack, unpack
 from kurabito.runtime.model import TaskRecord
+from kurabito.runtime.sql.lease_spec import CLAIMABLE, SAFE_TO_CLAIM
 from kurabito.runtime.sql.records import RECORD, StoredTask
 from kurabito.runtime.sql.tables import TaskPosition, TaskTables
 from kurabito.runtime.states import TERMINAL
@@ -52,12 +53,12 @@ class SqliteTables(TaskTables):
     def wake(self, conn: Connection, word: str = "") -> None:
         """Other processes watch the file, and look when it changes."""
 
-    def candidates(self, wanted: Mapping[str, int], limit: int) -> tuple[str, dict[str, Any]]:
+    def candidates(self, wanted: Mapping[str, int], limit: int, *, suspects: bool) -> tuple[str, dict[str, Any]]:
         params: dict[str, Any] = {}
         for place, (task_type, capacity) in enumerate(wanted.items()):
             params[f"type{place}"] = task_type
             params[f"room{place}"] = min(capacity, limit)
-        return self.names(_candidates_sql(len(wanted))), params
+        return self.names(_candidates_sql(len(wanted), CLAIMABLE if suspects else SAFE_TO_CLAIM)), params
 
     def page_among(
         self, conn: Connection, types: Sequence[str], states: Sequence[str], before: int, limit: int
@@ -132,11 +133,11 @@ def _row(task: PreparedTask, now: int) -> tuple[Any, ...]:
 
 
 @cache
-def _candidates_sql(types: int) -> str:
+def _candidates_sql(types: int, claimable: str) -> str:
     """The first tasks of each type that may be claimed, and of those the first. Each arm is a range of the ready index."""
     arms = " UNION ALL ".join(
         "SELECT * FROM (SELECT seq, priority FROM tasks INDEXED BY ix_tasks_ready "
-        f"WHERE state = 'queued' AND task_type = :type{place} ORDER BY priority DESC, seq LIMIT :room{place})"
+        f"WHERE {claimable} AND task_type = :type{place} ORDER BY priority DESC, seq LIMIT :room{place})"
         for place in range(types)
     )
     return (

@@ -72,7 +72,7 @@ class TaskTables(ABC):
         """Have the workers of other processes look when this transaction commits."""
 
     @abstractmethod
-    def candidates(self, wanted: Mapping[str, int], limit: int) -> tuple[str, dict[str, Any]]:
+    def candidates(self, wanted: Mapping[str, int], limit: int, *, suspects: bool) -> tuple[str, dict[str, Any]]:
         """The statement that finds what a claim may take, and its parameters."""
 
     @abstractmethod

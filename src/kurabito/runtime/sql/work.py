@@ -50,9 +50,16 @@ class SqlWork:
         self._claims = ClaimStore(store)
 
     async def claim(
-        self, worker: str, capacity: Mapping[str, int], limit: int, *, lease: float = 30.0, settling: Settlements = ()
+        self,
+        worker: str,
+        capacity: Mapping[str, int],
+        limit: int,
+        *,
+        lease: float = 30.0,
+        settling: Settlements = (),
+        suspects: bool = True,
     ) -> Claimed:
-        return await self._changes.run(self.turn(worker, capacity, limit, lease, settling))
+        return await self._changes.run(self.turn(worker, capacity, limit, lease, settling, suspects=suspects))
 
     def turn(
         self,
@@ -61,11 +68,15 @@ class SqlWork:
         limit: int,
         lease: float,
         settling: Settlements = (),
+        *,
+        suspects: bool = True,
     ) -> Callable[[Connection, PendingEvents], Claimed]:
         """The change that `claim` makes."""
         if self.delegated:
             capacity = {name: room for name, room in capacity.items() if name not in self.delegated}
-        return lambda conn, pending: self._claims.turn(conn, worker, capacity, limit, lease, settling, pending)
+        return lambda conn, pending: self._claims.turn(
+            conn, worker, capacity, limit, lease, settling, pending, suspects=suspects
+        )
 
     async def held(self, task_id: UUID | str, owner: str) -> Claim:
         known = known_id(task_id)
@@ -123,10 +134,12 @@ class ClaimStore:
         lease: float,
         settling: Settlements,
         pending: PendingEvents,
+        *,
+        suspects: bool,
     ) -> Claimed:
         """Settle, then claim; when there is nothing, say how long until the next scheduled task is due."""
         lost = self.settle(conn, settling, pending) if settling else []
-        claims = self.claim(conn, worker, capacity, limit, lease, pending)
+        claims = self.claim(conn, worker, capacity, limit, lease, pending, suspects=suspects)
         due = None if claims else self.due_in(conn)
         return Claimed(claims, lost, None if due is None else max(0, due) / SECOND)
 
@@ -138,6 +151,8 @@ class ClaimStore:
         limit: int,
         lease: float,
         pending: PendingEvents,
+        *,
+        suspects: bool = True,
     ) -> list[Claim]:
         """Take tasks, the first to be started first."""
         wanted = {task_type: room for task_type, room in capacity.items() if room > 0}
@@ -145,7 +160,7 @@ class ClaimStore:
             return []
         check_move(TaskState.QUEUED, TaskState.RUNNING)
         owner = leases.new_owner(worker)
-        candidates, params = self._tables.candidates(wanted, limit)
+        candidates, params = self._tables.candidates(wanted, limit, suspects=suspects)
         rows = leases.claim(
             conn,
             self._tables.spec,

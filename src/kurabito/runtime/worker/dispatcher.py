@@ -8,19 +8,20 @@ It claims in batches, a little ahead of what the slots can run, so that they nev
 from __future__ import annotations
 
 import asyncio
-import math
 from contextlib import suppress
 from typing import Final
 
 from kurabito.clock import Clock
 from kurabito.errors import DatabaseUnavailable
 from kurabito.logs import get_logger
-from kurabito.runtime.outcomes import Claim, Released, Settlement, Snoozed
+from kurabito.runtime.outcomes import Released, Settlement
 from kurabito.runtime.port import Claimed, InstantClaims, ParkedClaim, Presence, WorkQueue
 from kurabito.runtime.tasks.registry import Registry
 from kurabito.runtime.worker.failures import describe
 from kurabito.runtime.worker.patience import Patience, settle_apart
 from kurabito.runtime.worker.slots import Slots
+from kurabito.runtime.worker.start_rate import StartRate
+from kurabito.runtime.worker.suspects import Suspects
 
 _log = get_logger("kurabito.runtime")
 
@@ -29,9 +30,6 @@ _MOST_AHEAD: Final = 1000
 # Where claiming costs next to nothing: as few objects as make the garbage collector look for no cycles among them.
 _MOST_AHEAD_AT_ONCE: Final = 300
 _AHEAD_TOO_LONG: Final = 0.25
-# A task that took its workers down must not take the same neighbours with it each time.
-_SUSPECTS_APART: Final = 1.0
-_RATE_MEMORY: Final = 0.1
 
 
 class Dispatcher:
@@ -57,7 +55,7 @@ class Dispatcher:
         self._stopping = False
         self._resting = False
         self._unsettled: list[Settlement] = []
-        self._suspect: Claim | None = None
+        self._suspects = Suspects(self.slots)
         self._patience = Patience(clock, lease, "claiming")
 
     @property
@@ -136,11 +134,25 @@ class Dispatcher:
     def _turn_at_once(self, queue: InstantClaims) -> None:
         self._look = False
         capacity, limit = self._room(self._unsettled)
-        claimed = queue.claim_now(self._presence.name, capacity, limit, lease=self._lease, settling=self._unsettled)
+        claimed = queue.claim_now(
+            self._presence.name,
+            capacity,
+            limit,
+            lease=self._lease,
+            settling=self._unsettled,
+            suspects=self._suspects.may_be_claimed(self._unsettled),
+        )
         self._take_in(claimed, limit)
 
     async def _claim(self, capacity: dict[str, int], limit: int) -> Claimed:
-        claim = self._queue.claim(self._presence.name, capacity, limit, lease=self._lease, settling=self._unsettled)
+        claim = self._queue.claim(
+            self._presence.name,
+            capacity,
+            limit,
+            lease=self._lease,
+            settling=self._unsettled,
+            suspects=self._suspects.may_be_claimed(self._unsettled),
+        )
         turn = asyncio.ensure_future(claim)
         try:
             return await asyncio.shield(turn)
@@ -153,26 +165,14 @@ class Dispatcher:
         """Let go of what was settled and hand the claims to the slots; what must not run beside them is given back."""
         self.slots.settled(self._unsettled, claimed.lost)
         self._unsettled = []
-        if self._suspect is not None:
-            self.slots.start(self._suspect)
-            self._suspect = None
+        self._suspects.start_waiting()
         if not claimed.tasks:
             self._due = None if claimed.due_in is None else self._clock.monotonic() + claimed.due_in
             return
-        suspects = [claim for claim in claimed.tasks if claim.lost_leases and claim.is_suspect]
-        self.slots.add(claimed.tasks, self._keep_apart(suspects) if suspects else frozenset())
+        apart, self._unsettled = self._suspects.keep_apart(claimed.tasks)
+        self.slots.add(claimed.tasks, apart)
         # There may be more as long as there is something.
         self._look = self._look or len(claimed.tasks) >= limit
-
-    def _keep_apart(self, suspects: list[Claim]) -> set[Claim]:
-        """Start one suspect at a time: should it take this worker down, it is known which one it was."""
-        apart = suspects[not any(claim.is_suspect for claim in self.slots.held) :]
-        self._unsettled = [(claim, Snoozed(_SUSPECTS_APART)) for claim in apart]
-        if apart and len(apart) < len(suspects):
-            # It starts when the others are given back, so that they are not lost with it.
-            self._suspect = suspects[0]
-            return set(suspects)
-        return set(apart)
 
     def _room(self, settling: list[Settlement]) -> tuple[dict[str, int], int]:
         """How many tasks of each type may be claimed now, and how many together, once these are settled."""
@@ -210,7 +210,8 @@ class Dispatcher:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(self._receive, claimed, limit, answered)
 
-        order = ParkedClaim(self._presence.name, capacity, limit, self._lease, self.look_again, answer)
+        suspects = self._suspects.may_be_claimed([])
+        order = ParkedClaim(self._presence.name, capacity, limit, self._lease, suspects, self.look_again, answer)
         self._on_arrival.park(order)
         try:
             await self._sleep()
@@ -248,8 +249,7 @@ class Dispatcher:
     async def _finish(self, unsettled: list[Settlement]) -> None:
         """Let running handlers end within the grace, stop the others, and settle all of them."""
         unsettled += [(claim, Released()) for claim in self.slots.take_ahead()]
-        if self._suspect is not None:
-            unsettled.append((self._suspect, Released()))
+        unsettled += [(claim, Released()) for claim in self._suspects.take_waiting()]
         until = self._clock.monotonic() + self._grace
         while self.slots.busy and self._clock.monotonic() < until:
             unsettled = await self._settle(unsettled + self.slots.take_outcomes())
@@ -276,23 +276,3 @@ class Dispatcher:
             await self._clock.sleep(0.1)
             return settling
         return []
-
-
-class StartRate:
-    """How many tasks a second are being started, lately: so many may be claimed ahead as will start in a moment."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._rate = 0.0
-        self._started = 0
-        self._at = clock.monotonic()
-
-    def update(self, started: int) -> float:
-        """The rate, given how many were started since the beginning."""
-        now = self._clock.monotonic()
-        elapsed = now - self._at
-        if elapsed > 0:
-            kept = math.exp(-elapsed / _RATE_MEMORY)
-            self._rate = self._rate * kept + (started - self._started) / elapsed * (1 - kept)
-            self._started, self._at = started, now
-        return self._rate
