@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -15,6 +17,9 @@ from typer.testing import CliRunner
 
 from kurabito.cli.commands import app
 from kurabito.conformance.outcomes import RuleVerdict
+from kurabito.conformance.workers import kit
+from kurabito.conformance.workers.exchanges import ENDS, WordExchange
+from kurabito.conformance.workers.gateway import Gateway
 from kurabito.conformance.workers.kit import WorkerExamination, examine_worker
 from kurabito.conformance.workers.scenarios import WORKER_SCENARIOS, worker_rules
 from kurabito.errors import InvalidInput
@@ -37,6 +42,23 @@ def test_the_example_does_ordinary_work_as_the_rules_ask(tmp_path: Path) -> None
     assert (told["protocol"], {rule["verdict"] for rule in told["rules"]}) == ("1.1", {"passed"})
     suite = ET.fromstring(files["junit"].read_text())
     assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == ("worker protocol 1.1", "8", "0")
+
+
+def test_an_end_counts_as_taken_also_when_its_answer_comes_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    class _LateAnswers(Gateway):
+        def _ask(self, exchange: WordExchange, client: socket.socket) -> None:
+            late = WordExchange(exchange.method, exchange.path, exchange.headers, exchange.raw)
+            super()._ask(late, client)
+            if late.word in ENDS:
+                # Longer than the kit's looks at the task are apart.
+                threading.Event().wait(0.2)
+            exchange.answer, exchange.answer_headers = late.answer, late.answer_headers
+            exchange.status, exchange.dropped = late.status, late.dropped
+
+    monkeypatch.setattr(kit, "Gateway", _LateAnswers)
+    command = (sys.executable, str(EXAMPLE), "work")
+    (outcome,) = examine_worker(WorkerExamination(ANYWHERE, command, only=("END-1",)))
+    assert (outcome.verdict, outcome.evidence) == (RuleVerdict.PASSED, [])
 
 
 @pytest.mark.soak

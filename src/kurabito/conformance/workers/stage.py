@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from kurabito.conformance.errors import ScenarioStuck
 from kurabito.conformance.subject import ExaminedProcess
-from kurabito.conformance.workers.exchanges import CLAIM, WordExchange
+from kurabito.conformance.workers.exchanges import CLAIM, ENDS, WordExchange
 from kurabito.conformance.workers.gateway import Gateway
 from kurabito.conformance.workers.server import ExaminationServer
 from kurabito.protocol.external import PROBE
@@ -119,10 +119,16 @@ class WorkerStage:
         return found
 
     def finish(self, rule: str, task_id: str, *, also: Sequence[str] = ()) -> Mapping[str, Any]:
-        """Wait until the worker has ended a task, in one way or the other."""
+        """Wait until the worker has ended a task, in one way or the other, and was answered."""
         over = _OVER.difference(also)
         self.wait_until(rule, f"the end of task {task_id}", lambda: self.task(task_id)["state"] in over)
+        # The server knows the end before the worker reads that it does.
+        self.wait_until(rule, f"the answer to the end of task {task_id}", lambda: not self._unanswered_ends(task_id))
         return self.task(task_id)
+
+    def _unanswered_ends(self, task_id: str) -> list[WordExchange]:
+        said = self.words(task_id=task_id)
+        return [one for one in said if one.word in ENDS and one.status is None and not one.dropped]
 
     def step(self, rule: str, task_id: str, number: int) -> None:
         """Wait until so many steps of a task are done, and the last of them is reported."""
