@@ -21,7 +21,9 @@ def is_refused(status: lt.torrent_status) -> bool:
 def status_of(hash: str, handle: lt.torrent_handle, *, trouble: str | None, is_written: bool) -> DownloadStatus:
     """How a torrent is doing; `trouble` is why the disk does not take it, `is_written` whether it has all that came."""
     status = handle.status()
-    refused = is_refused(status) and not status.is_finished
+    # All may have come, and the last of it be written nowhere yet.
+    is_unwritten = status.is_finished and not is_written and trouble is not None
+    refused = is_unwritten or (is_refused(status) and not status.is_finished)
     if status.errc.value() and not refused:
         word = TransferStatus.ERROR
     elif is_written and status.is_finished and status.has_metadata and status.state not in _CHECKING:
