@@ -34,6 +34,12 @@ PROFILE = (
     "INSERT INTO release_profiles (id, name, conflict_policy, upgrade, wait_minutes, preferences, created_at, updated_at) "
     "VALUES (1, 'HD', 'best', 0, 0, '{}', :now, :now)"
 )
+COUNT_NOTICES = """() => {
+  window.noticed = 0;
+  const edited = document.getElementById("edited");
+  new MutationObserver(() => { window.noticed += edited.querySelectorAll(".undo-notice").length; }).observe(
+    edited, { childList: true, subtree: true });
+}"""
 LINK = (
     "INSERT INTO anime_links (id, release_key, series_id, episode_id, title, url, download_type, is_filtered, created_at) "
     "VALUES (1, 'k', 1, 1, '[Kura] The Lantern - 01 [720p]', 'magnet:?xt=urn:btih:1', 'magnet', 1, :now)"
@@ -275,6 +281,34 @@ async def test_a_range_of_shows_is_chosen_with_shift_edited_and_put_back(
     await page.get_by_role("link", name="Dismiss").click()
     await expect(page.locator("#edited .undo-notice")).to_have_count(0)
     await expect(page).to_have_url(re.compile(r"/series$"))
+
+
+async def test_a_notice_that_was_dismissed_is_not_brought_back_by_an_older_answer(page: Page, stage: Stage) -> None:
+    await stage.queue.database.write(_shows)
+    await _write(stage, PROFILE)
+    await page.goto(await stage.link("/series"))
+    await expect(page.locator("#live")).to_have_text("Live")
+    await page.locator("#wall > li").nth(0).locator(".choose").click()
+    await page.locator("#many").get_by_text("Edit…").click()
+    await page.locator("#many").get_by_label("Profile").select_option(label="HD")
+    await page.locator("#many").get_by_role("button", name="Apply").click()
+    await expect(page.locator("#edited .undo-notice")).to_be_visible()
+    asked, may_answer = asyncio.Event(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        asked.set()
+        await may_answer.wait()
+        await route.continue_()
+
+    await page.route(re.compile("edited="), hold)
+    await expect(page.locator("#live")).to_have_text("Live")
+    await stage.queue.enqueue("poster.fetch", {})
+    await asked.wait()
+    await page.get_by_role("link", name="Dismiss").click()
+    await page.evaluate(COUNT_NOTICES)
+    async with page.expect_request(re.compile("/series$")):
+        may_answer.set()
+    assert await page.evaluate("window.noticed") == 0
 
 
 async def test_the_first_episode_of_a_show_is_in_sight_and_unfolds(

@@ -115,7 +115,7 @@ function fits(old, wanted) {
   return old && !old.id && !wanted.id && old.nodeName === wanted.nodeName;
 }
 
-// How often the page was brought up to date.
+// How often the page was brought up to date, or changed by its reader.
 let swaps = 0;
 
 function swap(page) {
@@ -355,6 +355,8 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   history.replaceState(null, "", dismissed.href);
   dismissed.closest("[data-notice]").remove();
+  // A page that was asked for before has it still.
+  swaps += 1;
   main.focus();
 });
 
