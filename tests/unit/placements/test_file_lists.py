@@ -87,7 +87,8 @@ def outcome_of(file: PlannedFile) -> str:
     if file.file_class is FileClass.EXTRA:
         return "extra"
     if file.tag is not None:
-        return f"track {'+'.join([*file.tag.languages, *file.tag.flags]) or '-'}"
+        commentary = ["commentary"] if (file.tag.title or "").startswith("Commentary") else []
+        return f"track {'+'.join([*file.tag.languages, *file.tag.flags, *commentary]) or '-'}"
     assert file.work is not None
     return f"{file.work.title} {_work(file.work)}"
 
@@ -155,7 +156,10 @@ def test_what_was_filed_is_read_back_by_the_expressions_of_jellyfin() -> None:
 
 
 def test_every_show_that_was_filed_is_read_back_by_another_parser() -> None:
-    """One file of each show, season and length: the others differ in their number only."""
+    """One file of each show, season and length: the others differ in their number only.
+
+    A show whose name begins like an episode, `2x2 Shinobuden`, is one that the other parser cannot read.
+    """
     for files in ALL:
         kinds = {
             (file.work.title, file.work.season, len(file.work.episodes)): (str(file.target), file.work)
@@ -163,6 +167,8 @@ def test_every_show_that_was_filed_is_read_back_by_another_parser() -> None:
             if file.file_class is FileClass.VIDEO and file.work and file.work.kind is WorkKind.EPISODE
         }
         for target, work in kinds.values():
+            if re.match(r"\d+x\d", work.title or ""):
+                continue
             found = guessit(target.rpartition("/")[2], {"type": "episode"})
             read = found.get("episode")
             episodes = tuple(read) if isinstance(read, list) else (read,)

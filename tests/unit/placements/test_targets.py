@@ -108,3 +108,11 @@ def test_subtitles_of_extras_of_one_name_lie_beside_their_own() -> None:
     found = {file.target for file in plan_files([ListedFile(path) for path in listed]).files}
     extras = {f"Koji/extras/Season {season} - Gag Reel.{end}" for season in (1, 2) for end in ("mkv", "en.srt")}
     assert extras < found
+
+
+def test_a_year_that_is_a_word_of_the_name_is_not_written_again_behind_it() -> None:
+    plan = plan_files([ListedFile("밤의 양조장 1988/밤의 양조장 1988.E01.1080p.mkv")])
+    dated = plan_files([ListedFile("밤의 양조장 (2015)/밤의 양조장 1988.E01.1080p.mkv")])
+
+    assert plan.files[0].target == "밤의 양조장 1988/Season 01/밤의 양조장 1988 S01E01.mkv"
+    assert dated.files[0].target == "밤의 양조장 1988 (2015)/Season 01/밤의 양조장 1988 S01E01.mkv"

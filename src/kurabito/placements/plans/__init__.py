@@ -4,6 +4,7 @@
 
 model.py     what goes in and what comes out; reasons.py why a file is treated as it is; paths.py a path cut into its parts
 classes.py   what a file is by its name: a video, a subtitle, an extra, a sample
+words/       the words for extras and specials, in the languages of those who release them
 folders.py   what the folders above a file say: a season, a show, extras
 own_names.py what the name of a file says before its folders are looked at
 reading.py   which episode or film a video is, from its own name and its folders

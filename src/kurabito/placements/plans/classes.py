@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from kurabito.placements.plans.folders import FolderKind, folder_kind, read_folder
 from kurabito.placements.plans.model import FileClass
 from kurabito.placements.plans.paths import SplitPath
-from kurabito.titles import fold_title
+from kurabito.placements.plans.words.extras import NUMBERED, extra_word, tells_of
+from kurabito.titles import fold_title, parse_title
 
 _ENDINGS: Final[dict[str, FileClass]] = {
     ending: file_class
@@ -32,48 +35,10 @@ _OF_EXTRAS: Final = re.compile(
     re.I,
 )
 
-# What no episode is called.
-_SURE_EXTRA: Final = re.compile(
-    r"(?<![A-Za-z])(?:NC[ _.-]?(?:OP|ED|IN)(?![a-z]{2})|Creditless|Textless|Non[ _-]?Credit|Clean[ _.-](?:OP|ED)(?![a-z]{3}))"
-    r"|(?<![A-Za-z])Clean[ _.-](?:Opening|Ending)|(?<![A-Za-z])(?:Opening|Ending|OP|ED)[ _.-]?\d{0,2}[ _.-]{0,3}\(Clean\)|ノンクレジット|ノンテロップ|无字幕(?:OP|ED)|無字幕(?:OP|ED)",
-    re.I,
-)
-_STRONG: Final = (
-    r"(?:(?:PV|CM|Menu|Trailer|Preview)s?(?: ?[&+/] ?)?)+[ _.]Collection|Making[ _.]Of|(?:PV|CM)s? ?[&+] ?(?:PV|CM)s?|PVs?|CMs?|(?:BD |DVD |Disc )?Menus?|Trailers?|Teasers?|(?:Web ?|Next |Episode )?Previews?|Promos?|TV ?Spots?"
-    r"|(?:Cast|Staff|Director|Creator|Voice Actor|Seiyuu)s? (?:Interview|Talk|Message|Comment)s?"
-    r"|(?:(?:Japanese|US|UK|English|Official|Character|Theatrical|Special|Key|Promo|TV) )?(?:PV|CM|Promo|Trailer|Teaser|Commercial|TV ?Spot)s?(?: (?:\d{2} ?s(?:ec)?|Collection|Compilation))?"
-    r"|Music Video|予告[集編]?|预告[集片]?|預告[集片]?|メニュー(?:画面)?集?|映像特典|特典映像|宣番"
-)
-# Words that titles have too, and numbers of seasons: `Overlord IV`, `Love Live`.
-_WEAK: Final = (
-    r"OP|ED|Openings?|Endings?|IV|MV|Interviews?|Making(?: of)?|Promotion(?:al)?(?: Video)?|SPOT|Logo|Event|Digest|Commentary"
-    r"|Talk(?: Show)?|Cast Talk|Image Video|Staff Credits?|Featurette|Bonus|Audio Guide|Live|Greeting|Bumper|Eyecatch|Warning"
-    r"|Storyboard|(?:Art |Image )?Gallery|(?:Insert|Theme) Songs?|Photo|(?:CM|PV)(?: ?[&+] ?(?:CM|PV))? Collection|[^\s\[\]()【】]{2,24}[ _](?:PV|CM|Menu|Trailer|Preview)"
-)
-_COUNT: Final = r"(?:[ _.#-]{0,2}(?:Vol\.?|EP?|No\.?|Type|Ver\.?)?[ _.]?(?:\d{1,3}|[A-D]|II?I?)(?:[ _.&+~-]{1,3}\d{1,3}|[a-f])?)?(?:v\d)?"
-_PLACED_EXTRA: Final = re.compile(
-    rf"(?:[\[(【]\s?|\s-\s|_-_)({_STRONG}|{_WEAK}){_COUNT}(?=\s?(?:[\])】\[(【]|$)|_[\[(])"
-    rf"|^(?:{_STRONG}|{_WEAK}){_COUNT}$"
-    rf"|[ _.]({_STRONG}){_COUNT}(?=(?:[ _]-)?[ _]?(?:[\[(【](?!\d{{2,4}}(?:v\d)?[\])】])|$)|[ .](?:\d{{3,4}}p|4K|WEB|Blu-?Ray|HDTV)(?![a-z]))",
-    re.I,
-)
-# The first bracket is the group, which may be called `CMS`.
-_LEADING_GROUP: Final = re.compile(r"\s*[\[【][^\]】]*[\]】](?=.*\w)")
-# Groups are called so too, behind tags and in capitals.
-_SUFFIX: Final = re.compile(
-    r"-(trailer|featurette|behindthescenes|deleted(?:scene)?|interview)$"
-    r"|(?<![xh]26[45])(?<!\d\dp)-(scene|short|clip|extra|other)$"
-)
-# `Koji.S01.Extras.Bloopers`: what a season brings along.
-_OF_SEASON: Final = re.compile(r"S\d{1,2}[ ._-]+(Extras?|Bonus|Featurettes?|Special[ ._]Features?)(?![A-Za-z])", re.I)
-# `蔵人 番宣CM`, `蔵人 PV第1弾`: no blank stands between the words.
-_JAPANESE_EXTRA: Final = re.compile(
-    r"(?<=[ \u3000_\]】])[^\s\[\]【】]{0,12}?(?:(?<![A-Za-z])(?:PV|CM|MV)|予告|メイキング|ノンテロ|番宣)(?:第[\d一二三四五六七八九十]{1,2}弾|[集編]|映像|動画|\d{1,2}){0,2}(?=\s*(?:[\[(\uff08【]|$))",
-    re.I,
-)
-# `Koji - Character PV - Naoki`
-_NAMED_EXTRA: Final = re.compile(r"\s-\s((?:[A-Za-z]+ )?(?:PV|CM|Trailer|Teaser|Promo)s?(?: ?\d{1,2})?)(?=\s-\s)", re.I)
-_MAKING: Final = re.compile(r"(?:The[ ._])?Making[ ._]of[ ._]", re.I)
+_MAKING: Final = re.compile(r"(?:\[[^\[\]]*\][ ._]?)?((?:The[ ._])?Making[ ._-]of)[ ._]", re.I)
+_COUNT_BEHIND: Final = re.compile(r"[ _.]*-?[ _.]*\d{1,3}$")
+_LED: Final = re.compile(r"(\d{1,3})(?:\s-\s|\.\s)(?=\S)")
+_ENOUGH: Final = 2
 _SAMPLE: Final = re.compile(
     r"^sample(?:[._ \-]|$)|[._ \-\[(]sample[\])]?$|(?:S\d{1,2}E\d{1,3}|[. ](?:19|20)\d\d|\d{3,4}p)(?:[._ -].*)?[._ -]sample[._ -]",
     re.I,
@@ -85,13 +50,15 @@ _INVITATION: Final = re.compile(
     r"(?:更多|最新|最全|访问|訪問|下载|下載|地址|发布|發布|收藏|visit|join us|download(?:ed)?(?: more)? (?:at|from)).*(?<![A-Za-z0-9])(?:www\.|[a-z0-9-]{3,24}\.(?:com|net|org|cc|tv|xyz|top|vip|me|info|site|club)(?![A-Za-z0-9]))",
     re.I,
 )
-# What follows a number like this is the episode's own title.
-_NUMBERED: Final = re.compile(r"S\d{1,2}[ ._]?E\d|(?<!\d)\d{1,2}x\d\d|\s-\s\d{2,4}(?:v\d)?\s-\s|第\d+[话話集]", re.I)
-
-
 _SEASON_ZERO: Final = re.compile(r"S00[ ._]?E\d|(?<!\d)0x\d\d", re.I)
 # Such a folder sorts, and may have episodes in it.
 _SORTED: Final = re.compile(r"others?|misc|shorts|events?", re.I)
+# `Extras/[Kura] Koji OVA [BD]`, `Bonus/Koji Special 02`: a work of the show, that was put beside its extras.
+_KEPT_WITH_EXTRAS: Final = re.compile(r"extras?|bonus(?:es)?|others?|misc|特典|映像特典|特典映像", re.I)
+_SPECIAL_OF_SHOW: Final = re.compile(
+    r"[\w!?)][ _.-]+(?:Specials?[ _.-]+\d{1,2}(?:v\d)?|(?:OVA|OAD)s?(?:[ _.-]+\d{1,2}(?:v\d)?)?)(?=[ _.]?(?:[\[(]|$))",
+    re.I,
+)
 
 
 class Classified(NamedTuple):
@@ -115,12 +82,13 @@ def classify(path: SplitPath) -> Classified:
     kinds = [folder_kind(folder) for folder in path.folders]
     if _SAMPLE.search(path.stem) or FolderKind.SAMPLE in kinds or _is_advert(path.stem):
         return Classified(FileClass.SAMPLE)
-    word = extra_word(path.stem) or _making_of(path)
+    word = _own_word(path) or _about_work(path)
     if word is None and FolderKind.EXTRAS in kinds:
         word = _extras_folder(path, kinds.index(FolderKind.EXTRAS))
     if word is not None and by_ending is FileClass.VIDEO:
         return Classified(FileClass.EXTRA, word)
-    return Classified(by_ending, word)
+    # A sound file with the word is the commentary itself.
+    return Classified(by_ending, None if word and "commentar" in word.lower() else word)
 
 
 def _named_for_extras(path: SplitPath) -> str | None:
@@ -131,43 +99,98 @@ def _named_for_extras(path: SplitPath) -> str | None:
 
 
 def _is_advert(stem: str) -> bool:
-    return bool(_ADVERT.fullmatch(stem) or (_INVITATION.search(stem) and not _NUMBERED.search(stem)))
+    return bool(_ADVERT.fullmatch(stem) or (_INVITATION.search(stem) and not NUMBERED.search(stem)))
 
 
-def extra_word(stem: str) -> str | None:
-    """The word that makes a video an extra: `NCOP1`, `[Menu01]`, ` - PV 2`."""
-    if found := _SURE_EXTRA.search(stem) or _SUFFIX.search(stem):
-        return found[0].strip("-")
-    if found := _OF_SEASON.search(stem):
-        return found[1]
-    group = _LEADING_GROUP.match(stem)
-    start = group.end() if group else 0
-    japanese = None if stem.isascii() else _JAPANESE_EXTRA.search(stem, start)
-    found = _PLACED_EXTRA.search(stem, start) or _NAMED_EXTRA.search(stem, start) or japanese
-    if found and not _NUMBERED.search(stem, 0, found.end()):
-        return found[0].strip(" -_.[(【")
-    return None
+def episodes_after_all(paths: Sequence[SplitPath], classes: Sequence[Classified]) -> list[Classified]:
+    """`04 - Interview` between `03 - Rice` and `05 - Water`: the word is what an episode is called."""
+    led: dict[tuple[str, ...], set[int]] = defaultdict(set)
+    numbers = [_LED.match(path.stem) for path in paths]
+    for path, one, number in zip(paths, classes, numbers, strict=True):
+        if one.file_class is FileClass.VIDEO and number:
+            led[path.folders].add(int(number[1]))
+    return [
+        Classified(FileClass.VIDEO)
+        if one.file_class is FileClass.EXTRA
+        and number
+        and not _is_kept_apart(path)
+        and len(led[path.folders] - {int(number[1])}) >= _ENOUGH
+        and int(number[1]) not in led[path.folders]
+        else one
+        for path, one, number in zip(paths, classes, numbers, strict=True)
+    ]
+
+
+def makings_after_all(paths: Sequence[SplitPath], classes: Sequence[Classified]) -> list[Classified]:
+    """`The Making of Koji` beside other videos tells of a work, and is none, whatever folder it lies in."""
+    videos = [path for path, one in zip(paths, classes, strict=True) if one.file_class is FileClass.VIDEO]
+    makings = {
+        path.path: made for path in videos if (made := _MAKING.match(path.stem)) and not NUMBERED.search(path.stem)
+    }
+    works = {fold_title(parse_title(path.stem).title or "") for path in videos if makings and path.path not in makings}
+    # Where there is nothing else, it is what was wanted.
+    if not works:
+        return list(classes)
+    return [
+        Classified(FileClass.EXTRA, made[1])
+        if one.file_class is FileClass.VIDEO
+        and (made := makings.get(path.path))
+        and _is_of_other(path, made, works - {""})
+        else one
+        for path, one in zip(paths, classes, strict=True)
+    ]
+
+
+def _is_of_other(path: SplitPath, made: re.Match[str], works: set[str]) -> bool:
+    """Whether it tells of a work that is here. One with a year or a folder of its own may be a film about another."""
+    about = fold_title(path.stem[made.end() :])
+    if any(about.startswith(work) for work in works):
+        return True
+    told = parse_title(path.stem)
+    own = fold_title(told.title or "")
+    return told.year is None and all(fold_title(read_folder(folder).title or "") != own for folder in path.folders)
+
+
+def _is_kept_apart(path: SplitPath) -> bool:
+    return any(folder_kind(folder) is FolderKind.EXTRAS for folder in path.folders)
+
+
+def _own_word(path: SplitPath) -> str | None:
+    """The word in its own name. A film that is called `Outtakes` lies in a folder that is called so too."""
+    word = extra_word(path.stem)
+    name = _COUNT_BEHIND.sub("", path.stem)
+    is_name = (
+        word is not None and word in (path.stem, name) and any(read_folder(one).title == name for one in path.folders)
+    )
+    return None if is_name else word
 
 
 def _extras_folder(path: SplitPath, place: int) -> str | None:
     """The folder that makes a video an extra. One that is numbered is an episode where the folder may be its show."""
     folder = path.folders[place]
-    if not _NUMBERED.search(path.stem):
+    if _KEPT_WITH_EXTRAS.fullmatch(folder) and _SPECIAL_OF_SHOW.search(path.stem):
+        return None
+    if not NUMBERED.search(path.stem):
         return folder
     is_show = place == 0 or fold_title(path.stem).startswith(fold_title(folder))
     return None if is_show or _SEASON_ZERO.search(path.stem) or _SORTED.fullmatch(folder) else folder
 
 
-def _making_of(path: SplitPath) -> str | None:
-    """`The Making of Koji` in the folder of Koji."""
-    found = _MAKING.match(path.stem)
-    titles = {fold_title(read_folder(folder).title or "") for folder in path.folders} - {""}
-    about = fold_title(path.stem[found.end() :]) if found else ""
-    return (
-        found[0].strip()
-        if found and any(about.startswith(title) or title.startswith(about) for title in titles)
-        else None
-    )
+def _about_work(path: SplitPath) -> str | None:
+    """`The Making of Koji`, `Interview with Naoki` in the folder of Koji."""
+    if not tells_of(path.stem):
+        return None
+    above = [read_folder(folder) for folder in path.folders]
+    titles = {fold_title(folder.title or "") for folder in above} - {""}
+    made = _MAKING.match(path.stem)
+    about = fold_title(path.stem[made.end() :]) if made else ""
+    if made and any(about.startswith(title) or title.startswith(about) for title in titles):
+        return made[1]
+    # A folder with a year or a season is of one work, and this is another.
+    is_of_one = any(folder.title and (folder.year or folder.season) for folder in above)
+    own = fold_title(path.stem)
+    is_other = titles and not any(own.startswith(title) or title.startswith(own) for title in titles)
+    return path.stem if is_of_one and is_other else None
 
 
 def _by_ending(path: SplitPath) -> FileClass:

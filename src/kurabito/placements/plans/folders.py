@@ -34,12 +34,17 @@ _KINDS: Final[dict[FolderKind, str]] = {
         r"extras?|bonus(?:es)?|menus?|nc|nc ?(?:op|ed)s?|op|ed|oped|ops|eds|creditless(?: ?(?:op|ed|openings?|endings?)s?)?|pvs?|cms?"
         r"|trailers?|teasers?|featurettes?|behind the scenes|interviews?|deleted scenes|scenes|clips|previews?|promos?"
         r"|(?:bonus|special) features|映像特典|特典映像|特典|tokuten|others?|misc|mvs?|making|events?|iv|webpreviews?"
-        r"|openings?|endings?|花絮|预告|logo|shorts|interview|mini-?clips?"
+        r"|openings?|endings?|花絮|预告|logo|shorts|interview|mini-?clips?|outtakes|bloopers|gag reels?|メイキング|予告[編集]?|(?:pv|cm)集|座談会|インタビュー"
+        r"|预告片|預告片?|幕[后後](?:花絮)?|[访訪][谈談]|菜[单單]|彩蛋|(?:bonus|zusatz)material|contenuti (?:speciali|extra)|contenidos? (?:extras?|adicional(?:es)?)"
+        r"|material adicional|suppl[ée]ments|бонусы?|дополнительн(?:ые материалы|\u043e)|доп(?:ы|\.? ?материалы)?|특전|부가영상|보너스|메이킹|예고편"
     ),
     FolderKind.SPECIALS: r"sps?|(?:tv ?)?specials?|ovas?|oads?|onas?|omake|番外[篇編编]?|特[别別][篇編编]|スペシャル|season ?0{1,2}|s0{1,2}|sp ?& ?ova|ova ?& ?sp",
     FolderKind.FILMS: r"movies?|films?|剧场版|劇場版|the movies?|电影|電影",
     FolderKind.TRACKS: r"subs?|subtitles?|sub ?packs?|字幕|外挂字幕|外掛字幕|audios?|audio tracks?|ass|srt|mka|音轨|commentary",
-    FolderKind.MUSIC: r"cds?|osts?|soundtracks?|music|bgm|albums?|audio cds?|drama cds?|音乐|原声|singles?|songs?|(?:特典|ドラマ|ボーナス) ?cds?|サントラ|サウンドトラック",
+    FolderKind.MUSIC: (
+        r"cds?|osts?|(?:original )?soundtracks?(?: ?[\[(].*)?|music|bgm|albums?|audio cds?|drama cds?|singles?|songs?|(?:特典|ドラマ|ボーナス|音乐|音樂) ?cds?|サントラ|サウンドトラック"
+        r"|原[声聲](?:音[乐樂]|集|[带帶]|大碟)?|音[乐樂楽]|歌曲|主[题題][曲歌]|角色歌|キャラソン|bandes? originales?|colonna sonora|banda sonora|саундтрек|музыка|음악"
+    ),
     FolderKind.SAMPLE: r"samples?|proof",
     FolderKind.DISC: r"bdmv|(?:video|audio) ts|certificate",
     FolderKind.NEUTRAL: (
@@ -66,14 +71,47 @@ _ENDS_IN_EXTRAS: Final = re.compile(r"\S[ _](?:映像特典|特典映像|特典)
 OF_FILMS: Final = re.compile(r"movies?|films?|cinema|kino|collection|电影|電影|映画|영화|剧场版|劇場版|合集", re.I)
 _BETWEEN_WORDS: Final = re.compile(r"[\s._()\[\]&+,-]+")
 _PATTERNS: Final = {kind: re.compile(pattern, re.I) for kind, pattern in _KINDS.items()}
+_SEASON_WORD: Final = "season|saison|staffel|temporada|stagione|series|seizoen|sezon|s[äa]song|s[æa]son|sesong|kausi|[ée]vad|sez[óo]na|сезон|シーズン|시즌"
+# As they are counted in the languages of these words.
+_COUNTING: Final = tuple(
+    rf"(?:{words})"
+    for words in (
+        "one|first|première|premiere|erste|primera|primeira|prima|первый",
+        "two|second|deuxième|deuxieme|seconde|zweite|segunda|seconda|второй",
+        "three|third|troisième|troisieme|dritte|tercera|terceira|terza|третий",
+        "four|fourth|quatrième|quatrieme|vierte|cuarta|quarta|четвертый|четвёртый",
+        "five|fifth|cinquième|cinquieme|fünfte|quinta|пятый",
+        "six|sixth|sixième|sixieme|sechste|sexta|sesta|шестой",
+    )
+)
+_NUMBER_WORD: Final = "|".join(f"(?:{words})" for words in _COUNTING)
 _SEASON: Final = re.compile(
-    r"(?:season|saison|staffel|temporada|stagione|series|s|сезон)[ ._-]{0,3}(\d{1,2})(?:[ ._-]*[\[(].*)?|book[ ._-]?(\d{1,2})(?:[ ._-].*)?|第\s?(\d{1,2})\s?[季期]|(\d)(?:st|nd|rd|th) season",
+    rf"(?:{_SEASON_WORD}|s)[ ._-]{{0,3}}(\d{{1,2}})(?:[ ._-]*[\[(].*)?|book[ ._-]?(\d{{1,2}})(?:[ ._-].*)?|第\s?(\d{{1,2}})\s?[季期]"
+    rf"|(\d{{1,2}})(?:st|nd|rd|th|[aª.]|[èe]?me|re)?[ ._]?(?:{_SEASON_WORD})"
+    r"|tv[ -]?([1-9])"
+    rf"|(?:{_SEASON_WORD}|book)[ ._-]({_NUMBER_WORD})(?:[ ._-]{{1,3}}.*)?|({_NUMBER_WORD})[ ._-](?:{_SEASON_WORD})",
     re.I,
 )
-# `Season 1 - The Brewers`: what a season is called, below the folder of its show.
-_NAMED_SEASON: Final = re.compile(
-    r"(?:season|saison|staffel|temporada|stagione|s|сезон) ?\d{1,2} ?[-:\N{EN DASH}] ?\S", re.I
+# `Koji - Prima Stagione`, `Koji TV-2 [BDRip]`: behind the name of the show.
+_ENDS_IN_SEASON: Final = re.compile(
+    rf"(.*\w.*?)[ ._-]+[\[(]?(?:(?:{_SEASON_WORD})[ ._-]({_NUMBER_WORD})|({_NUMBER_WORD})[ ._-](?:{_SEASON_WORD})|TV-?([1-9]))[\])]?(?:[ ._]*[\[(].*)?",
+    re.I,
 )
+# `Koji Series 1 - 3`, `Koji Staffeln 1 bis 3`: a folder is no episode, so it holds all of these.
+_HELD: Final = re.compile(
+    rf"(?<![^\W_])(?:{_SEASON_WORD}|stagioni|sezony|сезоны)(?:s|n|en)?[ ._]([1-9]|{_NUMBER_WORD})"
+    rf"[ ._]?(?:[-~+&\N{{EN DASH}}]|to|through|and|bis|und|à|et|a|y|e|по|и)[ ._]?([2-9]|{_NUMBER_WORD})"
+    r"(?=[ ._]*(?:$|[\])\[(+,&]|-\s|complete|box|and\s|\d{3,4}p))",
+    re.I,
+)
+# `Koji All Seasons`, but not `A Brewer for All Seasons`; `The Complete Series 1-4` has no name at all.
+_ALL_HELD: Final = re.compile(
+    r"(?<=\w)(?<![ ._]for)(?<![ ._]of)(?<![ ._]in)[ ._]+(?:-[ ._])?All[ ._](?:Seasons|Series)(?=[ ._]*(?:$|[\[(+,&]|-\s|complete))",
+    re.I,
+)
+_COMPLETE: Final = re.compile(r"(?:the[ ._])?complete", re.I)
+# `Season 1 - The Brewers`: what a season is called, below the folder of its show.
+_NAMED_SEASON: Final = re.compile(rf"(?:{_SEASON_WORD}|s) ?\d{{1,2}} ?[-:\N{{EN DASH}}] ?\S", re.I)
 _WRAPPED: Final = re.compile(r"^[\[(【]\s*([^\[\]()【】]+?)\s*[\])】]$")
 _PARTS: Final = re.compile(r"\s*(?:[&+,、/]|\band\b)\s*", re.I)
 _TELEVISION: Final = re.compile(r"[ _]*TV版$", re.I)
@@ -134,19 +172,23 @@ def read_folder(name: str) -> FolderFacts:
     if kind is FolderKind.SEASON:
         found = _SEASON.fullmatch(_plain(name))
         digits = next((group for group in found.groups() if group), "1") if found else "1"
-        return FolderFacts(name, kind, season=int(digits))
+        return FolderFacts(name, kind, season=_counted(digits))
     if kind is not FolderKind.NAMED:
         return FolderFacts(name, kind)
-    told = parse_title(_ID.sub("", name))
+    told = parse_title(_ALL_HELD.sub("", _HELD.sub(_as_held, _ID.sub("", name))))
     bare = not (told.seasons or told.source or told.resolution or told.group)
     title = _ID.sub("", name).strip() if told.episodes and bare and len(told.episodes) == 1 else told.title
-    title = _TELEVISION.sub("", title) or title if title else None
+    title = _TELEVISION.sub("", title) or title if title and not _COMPLETE.fullmatch(title) else None
     episodes = () if bare else told.episodes
+    season = told.season if len(told.seasons) == 1 else None
+    if not told.seasons and (behind := _ENDS_IN_SEASON.fullmatch(name)):
+        title = parse_title(behind[1]).title
+        season = _counted(next(filter(None, behind.groups()[1:])))
     return FolderFacts(
         name,
         kind,
         title,
-        told.season if len(told.seasons) == 1 else None,
+        season,
         told.year,
         told.group,
         told.resolution,
@@ -154,6 +196,19 @@ def read_folder(name: str) -> FolderFacts:
         episodes,
         told.kind,
     )
+
+
+def _as_held(found: re.Match[str]) -> str:
+    """Several seasons as releases write them, which is what is read best."""
+    first, last = _counted(found[1]), _counted(found[2])
+    return f"S{first:02}-S{last:02}" if first < last else found[0]
+
+
+def _counted(word: str) -> int:
+    """The number that digits or a word say."""
+    if word.isdecimal():
+        return int(word)
+    return next((place for place, words in enumerate(_COUNTING, 1) if re.fullmatch(words, word, re.I)), 1)
 
 
 def show_title(above: Iterable[FolderFacts]) -> str | None:

@@ -16,6 +16,7 @@ _IN_LINE: Final = re.compile(r"(\d{2,3})(?:\.\s|\s?-\s|[\s_\u3001])\s*(?=\S)")
 _LEADING: Final = re.compile(r"(\d{1,3})(\.\s|\s?-\s|[\s_.\u3001])[\s_.-]*(?=[^\W\d])")
 _IN_ORDER: Final = re.compile(r"^\d{1,3}(?:\.\s|\s?-\s)")
 _YEAR_FIRST: Final = re.compile(r"((?:19|20)\d\d)\s?[-.]\s?(\S.*)")
+_YEAR_BEFORE_BLANK: Final = re.compile(r"((?:19|20)\d\d) (\S.*)")
 FEWEST: Final = 3
 """Two names that differ in a number may be two works."""
 
@@ -85,7 +86,8 @@ def unclear_by_years(readings: list[VideoReading]) -> list[VideoReading]:
     """`Koji - 01 - Rice (1962)`, `Koji - 02 - Water (1965)`: one a year. Films in their order, or not: a person says it."""
     years = {reading.own_year for reading in readings}
     is_named = all(reading.own_title and reading.season is None and reading.episodes for reading in readings)
-    if None in years or len(years) < len(readings) or not is_named:
+    # The episodes of one show are rarely of so many years.
+    if None in years or len(years) < 2 or 2 * len(years) < len(readings) or not is_named:
         return readings
     return [replace(reading, kind=None, episodes=(), dated=True) for reading in readings]
 
@@ -96,6 +98,10 @@ def films_by_year(readings: list[VideoReading]) -> list[VideoReading]:
     Beside them may be films whose year stands behind the name.
     """
     found = [_YEAR_FIRST.fullmatch(reading.title or "") for reading in readings]
+    if not any(found):
+        # With only a blank behind it, a year is one where all names begin so.
+        led = [_YEAR_BEFORE_BLANK.fullmatch(reading.title or "") for reading in readings]
+        found = led if all(led) else found
     years = {int(one[1]) for one in found if one}
     is_dated = all(one or reading.own_year for reading, one in zip(readings, found, strict=True))
     if len(years) < FEWEST or not is_dated or any(reading.episodes for reading in readings):

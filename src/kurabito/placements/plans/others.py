@@ -27,6 +27,9 @@ from kurabito.titles import parse_title
 
 # `[200101] Koji OST [FLAC]`: albums begin with their day.
 _ALBUM: Final = re.compile(r"^\[\d{6}\]|(?<![A-Za-z])(?:OST|Soundtracks?|Drama CD|Character Songs?)(?![A-Za-z])", re.I)
+_SCORE: Final = re.compile(r"(?<![A-Za-z])(?:OST|Soundtracks?|Original Score)(?![A-Za-z])", re.I)
+# Voices of an episode are rarely in these, and music is in nothing else.
+_SONGS: Final = frozenset("flac mp3 m4a wav ape tak tta wv ogg opus wma aiff".split())
 _STREAMS: Final = frozenset({"m2ts", "vob"})
 
 
@@ -108,8 +111,11 @@ def plan_beside(
 
 
 def _track(path: SplitPath, one: Classified, finder: TrackFinder, videos: Mapping[str, PlannedFile]) -> PlannedFile:
-    is_music = one.file_class is FileClass.AUDIO and _is_music(path)
+    is_song = path.extension in _SONGS and _SCORE.search(path.stem) is not None
+    is_music = one.file_class is FileClass.AUDIO and (is_song or _is_music(path))
     track = None if is_music else finder.find(path, by_number=one.word is None)
+    if track is not None and track.is_song and path.extension in _SONGS:
+        track = None
     if track is None or track.video is None:
         if one.file_class is FileClass.AUDIO:
             return plain(path, one.file_class, FileAction.LEAVE, because(PlanReason.MUSIC))

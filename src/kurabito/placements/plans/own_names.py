@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from kurabito.placements.plans.folders import FolderFacts
 from kurabito.placements.plans.paths import SplitPath, is_digest
-from kurabito.titles import ReleaseKind, ReleaseTitle, parse_title
+from kurabito.placements.plans.words.specials import BRACKETED_SPECIAL, SPECIAL_WORD
+from kurabito.titles import ReleaseKind, ReleaseTitle, fold_title, parse_title
 
-SPECIAL_WORD: Final = re.compile(
-    r"(?<![A-Za-z])(OVA|OAD|OAV|ONA|(?:TV[ _]?)?SPs?|Specials?|Omake|Extra(?! Edition)|Picture Drama|Mini(?: ?Anime)?|特[别別][篇編编]|番外[篇編编]?|总集篇|總集篇|総集編)(?![a-z])"
-    r"[ _.#-]{0,3}(?:Vol\.? ?|Ep?\.? ?)?(\d{1,3}(?![\dA-Za-z]))?",
-    re.I,
-)
-"""The words for a special, and the number behind one."""
 _TV_SPECIAL: Final = re.compile(r"[\[(]TV[ _]?SP(?:ecial)?s?[\])]", re.I)
 # As Russian and Chinese releases count seasons.
 _TV_SEASON: Final = re.compile(
@@ -73,7 +70,8 @@ def read_own_name(path: SplitPath) -> ReleaseTitle:
         return ReleaseTitle()
     name = _VIDEO_ID.sub("", _SITE.sub("", path.name[end_of_time(path.stem) :]))
     told = parse_title(_as_titled(_CAMPAIGN.sub(r"S\1E", name)))
-    if told.kind is ReleaseKind.UNKNOWN and _TV_SPECIAL.search(path.stem):
+    is_special = _TV_SPECIAL.search(path.stem) if told.kind is ReleaseKind.UNKNOWN else None
+    if is_special or (told.kind in (ReleaseKind.UNKNOWN, ReleaseKind.TV) and BRACKETED_SPECIAL.search(path.stem)):
         told = replace(told, kind=ReleaseKind.SPECIAL)
     if counted := _ISSUE.fullmatch(path.stem):
         # The word counts seasons of anime, and the shows of a variety programme.
@@ -97,6 +95,21 @@ def _with_dotted_year(told: ReleaseTitle, stem: str) -> ReleaseTitle:
     if found is None or f".{found[1]}." not in stem:
         return told
     return replace(told, title=str(told.title)[: found.start()], year=int(found[1]))
+
+
+def with_year_in_name(told: ReleaseTitle, above: Sequence[FolderFacts]) -> ReleaseTitle:
+    """`Koji 1994 (2013)/Koji.1994.E01`: of two years the first is a word of the name, as the folder shows."""
+    name = fold_title(f"{told.title} {told.year}") if told.title and told.year else None
+    for folder in above:
+        if name and folder.title and folder.year not in (None, told.year) and fold_title(folder.title) == name:
+            return replace(told, title=folder.title, year=folder.year)
+    return told
+
+
+def year_above(title: str | None, above: Sequence[FolderFacts]) -> int | None:
+    """The year of the nearest folder that has one; in `Koji 1988/Koji 1988.E01` it is the last word of the name."""
+    own = fold_title(title or "")
+    return next((one.year for one in above if one.year and fold_title(f"{one.title}{one.year}") != own), None)
 
 
 def is_numbered_by_machine(path: SplitPath) -> bool:

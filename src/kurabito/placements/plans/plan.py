@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kurabito.placements.plans.classes import Classified, classify
+from kurabito.placements.plans.classes import Classified, classify, episodes_after_all, makings_after_all
 from kurabito.placements.plans.doubts import ask_about_other_shows, leave_what_is_had, settle_doubles
 from kurabito.placements.plans.model import (
     NO_CONTEXT,
@@ -43,6 +43,7 @@ def plan_files(files: Sequence[ListedFile], context: PlanContext = NO_CONTEXT) -
     classes = [classify(path) for path in paths]
     if programs := _programs(paths, classes):
         return _refused(paths, classes, programs)
+    classes = makings_after_all(paths, episodes_after_all(paths, classes))
     planned = find_discs(paths)
     videos = [place for place, one in enumerate(classes) if one.file_class is FileClass.VIDEO and place not in planned]
     alike = read_together([read_video(paths[place]) for place in videos])

@@ -9,8 +9,9 @@ from typing import Final
 
 from kurabito.placements.plans.folders import FolderFacts, FolderKind, read_folder, show_title
 from kurabito.placements.plans.model import NO_RELEASE, ReleaseFacts, WorkKind
-from kurabito.placements.plans.own_names import SPECIAL_WORD, end_of_time, read_own_name
+from kurabito.placements.plans.own_names import end_of_time, read_own_name, with_year_in_name, year_above
 from kurabito.placements.plans.paths import SplitPath
+from kurabito.placements.plans.words.specials import SPECIAL_WORD, special_label, special_title
 from kurabito.titles import Episode, ReleaseKind, ReleaseTitle, TitleDoubt
 
 # Everything before the number is missing, so that the name behind it is the episode's.
@@ -22,13 +23,11 @@ _ONLY_NUMBER: Final = re.compile(r"(?:[\[(#]?)(\d{1,4}(?:\.\d)?)(?:v(\d))?(?:[\]
 _PAIR: Final = re.compile(r"(?<![A-Za-z0-9])S\d{1,3}[ ._-]{0,3}E(?:P)?\d|(?<![\d.])\d{1,2}x\d{2,3}(?!\d)", re.I)
 # `[11.5(OVA)]`: where it stands among the episodes says more than the word.
 _BETWEEN: Final = re.compile(r"[\[ ](\d{1,3}\.5)\s?[(\uff08]?(?:OVA|OAD|SP)", re.I)
-_HALF: Final = re.compile(r"[上中下前后後](?=[\]\s_)】.-]|[篇編编巻卷]|$)")
-_NUMERALS: Final = "I II III IV V VI VII VIII IX X".split()
-_ROMAN: Final = re.compile(rf"[ _.]?({'|'.join(_NUMERALS)})(?=[ _.\])(\[-]|$)")
 _FILM_HALF: Final = re.compile(r"[上中下前后後][篇編编巻卷]")
 # `Koji - Special - New Year`, `Koji - Picture Drama 1`: no number is needed behind such a word.
 _TITLED_SPECIAL: Final = re.compile(
-    r"\s-\s(?:Special|OVA|OAD|Omake|Picture Drama|Recap)(?=\s-\s|\s*[\[(]|\s\d{1,2}(?!\d)|$)|\s(?:総集編|总集篇|總集篇)$",
+    r"\s-\s(?:Special|OVA|OAD|Omake|Picture Drama|Recap|Extra(?=\s\d))(?=\s-\s|\s*[\[(]|\s\d{1,2}(?!\d)|$)|\s(?:総集編|总集篇|總集篇|特[別别][篇編编]|スペシャル)$"
+    r"|[ _]Picture[ _]Drama(?=[ _]\d{1,2}[ _]?(?:[\[(]|$))",
     re.I,
 )
 # `SP1`, `OVA`, `番外編「春」`: a special of the show that the folder names.
@@ -36,7 +35,6 @@ _UNNAMED_SPECIAL: Final = re.compile(
     r"(?:番外|特[別别])[篇編编]|[\[(]?(?:SPs?|OVA|OAD|ONA|Special|Omake)[ _.-]?\d{0,2}[\])]?$", re.I
 )
 _WRITTEN_DAY: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?!\d)")
-_SPECIAL_ENDING: Final = re.compile(r"[ _.-]+(?:OVA|OAD|OAV|SPs?|Specials?)s?$", re.I)
 # The word for an episode, in languages whose word the reader of titles leaves in the title.
 _EPISODE_ENDING: Final = re.compile(
     r"[ _.-]+(?:Aflevering|Avsnitt|Afsnit|Jakso|Odcinek|Epizód|Díl|Серия|Эпизод|Lecture|Lesson|Vorlesung|Lektion|Урок)$"
@@ -44,7 +42,6 @@ _EPISODE_ENDING: Final = re.compile(
     r"|\s-\s(?:Session|Mission|Stage|Act|Phase|Case|File|Scene|Turn|Track)$",
     re.I,
 )
-_WORDS_FOR: Final = {"tvsp": "SP", "sps": "SP", "sp": "SP", "specials": "Special", "special": "Special", "oav": "OVA"}
 _FILM_NUMBER: Final = re.compile(
     r"(?:The[ ._])?Movies?[ ._#-]{0,3}(\d{1,2})(?!\d)|(?:劇場版|剧场版)[ ]?(\d{1,2})(?!\d)|M(\d{2})(?=\])", re.I
 )
@@ -106,10 +103,10 @@ class VideoReading:
 
 def read_video(path: SplitPath) -> VideoReading:
     """What the name and the folders of a video say."""
-    told = read_own_name(path)
+    above = [read_folder(folder) for folder in reversed(path.folders)]
+    told = with_year_in_name(read_own_name(path), above)
     recorded = end_of_time(path.stem)
     stem = path.stem[recorded:]
-    above = [read_folder(folder) for folder in reversed(path.folders)]
     release = next((folder for folder in above if folder.kind is not FolderKind.NEUTRAL), None)
     if release and (release.group or release.year) and release.source and _SHORT_NAME.fullmatch(stem):
         # `grp-show.s01e02` in the folder of its release, which has the name in full.
@@ -126,7 +123,7 @@ def read_video(path: SplitPath) -> VideoReading:
         season = 0
         if title and own and (cut := _TITLED_SPECIAL.search(title)):
             title = title[: cut.start()]
-        title = _SPECIAL_ENDING.sub("", title).strip() or title if title else None
+        title = special_title(title, label)
     film = _film_number(stem) if kind is WorkKind.FILM else None
     if kind is WorkKind.FILM and title and own:
         title = _film_title(title, stem, counted=film is not None)
@@ -141,7 +138,7 @@ def read_video(path: SplitPath) -> VideoReading:
         episodes=() if kind is WorkKind.FILM else episodes,
         label=label,
         special_of=special_of,
-        year=told.year or next((one.year for one in above if one.year), None),
+        year=told.year or year_above(title, above),
         part=_part(stem, kind, title),
         part_of_season=told.part if kind is WorkKind.EPISODE else None,
         film_number=film,
@@ -246,35 +243,21 @@ def _kind(
         return WorkKind.FILM, None
     if told.kind in (ReleaseKind.OVA, ReleaseKind.SPECIAL) and season != 0 and not _PAIR.search(stem):
         between = _BETWEEN.search(stem)
-        return WorkKind.SPECIAL, between[1] if between else _special_label(stem, episodes)
+        return WorkKind.SPECIAL, between[1] if between else special_label(stem, episodes)
     if season == 0:
-        return WorkKind.SPECIAL, f"S00E{int(episodes[0]):02}" if episodes else _special_label(stem, episodes)
+        return WorkKind.SPECIAL, f"S00E{int(episodes[0]):02}" if episodes else special_label(stem, episodes)
     if len(episodes) == 1 and (isinstance(episodes[0], float) or episodes[0] == 0):
         return WorkKind.SPECIAL, f"{episodes[0]:g}"
     if sorted_as is FolderKind.SPECIALS and (episodes or SPECIAL_WORD.search(stem)) and not _PAIR.search(stem):
-        return WorkKind.SPECIAL, _special_label(stem, episodes, above[0].name)
+        return WorkKind.SPECIAL, special_label(stem, episodes, above[0].name)
     if not episodes and (_TITLED_SPECIAL.search(stem) or _UNNAMED_SPECIAL.match(stem)):
-        return WorkKind.SPECIAL, _special_label(stem, episodes)
+        return WorkKind.SPECIAL, special_label(stem, episodes)
     return (WorkKind.EPISODE, None) if episodes else (None, None)
 
 
 def _counts_episodes(stem: str) -> bool:
     """`The Movie Star - 03`: a number that counts episodes, though the title has the word for a film."""
     return bool(_DASHED_NUMBER.search(stem)) and _film_number(stem) is None and not re.search("剧场版|劇場版", stem)
-
-
-def _special_label(stem: str, episodes: tuple[Episode, ...], folder: str = "SP") -> str:
-    found = SPECIAL_WORD.search(stem)
-    if found is None:
-        word = "OVA" if "ova" in folder.lower() else "OAD" if "oad" in folder.lower() else "SP"
-    else:
-        word = _WORDS_FOR.get(found[1].lower().replace(" ", "").replace("_", ""), found[1])
-    number = found[2] if found and found[2] else f"{episodes[0]:g}" if episodes else ""
-    if not number and found and (roman := _ROMAN.match(stem, found.end())):
-        number = str(_NUMERALS.index(roman[1]) + 1)
-    if not number and found and (half := _HALF.match(stem, found.end())):
-        return f"{word} {half[0]}"
-    return f"{word} {float(number):g}" if number else word
 
 
 def _film_number(stem: str) -> int | None:

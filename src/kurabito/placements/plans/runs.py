@@ -21,6 +21,7 @@ from kurabito.placements.plans.model import WorkKind
 from kurabito.placements.plans.own_names import is_numbered_by_machine
 from kurabito.placements.plans.reading import SeasonFrom, VideoReading
 from kurabito.placements.plans.seasons import LONGEST_SEASON, in_hundreds
+from kurabito.placements.plans.words.specials import SHORT_SPECIAL
 from kurabito.titles import parse_title
 
 _CHECKSUM: Final = re.compile(r"[\[( ][0-9A-Fa-f]{8}[\])]?")
@@ -40,6 +41,7 @@ _WORDED_PART: Final = re.compile(
 )
 _NUMERALS: Final = "I II III IV V VI VII VIII IX X".split()
 _NUMBER_WORDS: Final = "ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE TEN".split()
+_ISSUE: Final = re.compile(r"(.*?)[ _.\[-]*第(\d{1,4})期")
 _SECTION: Final = re.compile(r"\d{1,3}[ ._-]+[^\W\d]")
 _NAMED_NUMBER: Final = re.compile(
     r"(?:Part|Pt|Chapter|Episode|Ep|E|No|#|第)[ ._-]{0,2}\d|\d\s?(?:[话話集回]|화|of)", re.I
@@ -131,6 +133,29 @@ def _in_pairs(readings: list[VideoReading]) -> list[VideoReading]:
     ]
 
 
+def _in_issues(readings: list[VideoReading]) -> list[VideoReading]:
+    """`蔵人 第01期`, `蔵人 第02期`: the word counts seasons of anime, and the shows of a programme."""
+    found = [_ISSUE.match(reading.path.stem) for reading in readings]
+    numbers = {int(one[2]) for one in found if one}
+    if None in found or len(numbers) < len(readings) or any(reading.episodes for reading in readings):
+        return readings
+    # `蔵人 第三季 第01期` says a season too.
+    is_said = len({reading.season for reading in readings}) == 1
+    return [
+        replace(
+            reading,
+            kind=WorkKind.EPISODE,
+            title=_title_before(reading, len(one[1])),
+            season=reading.season if is_said else None,
+            season_from=reading.season_from if is_said else SeasonFrom.NOTHING,
+            episodes=(int(one[2]),),
+            counted=True,
+        )
+        for reading, one in zip(readings, found, strict=True)
+        if one
+    ]
+
+
 def _in_sections(readings: list[VideoReading]) -> list[VideoReading]:
     """`01 Rice/001 Washing`, `02 Yeast/003 Starter`: a course. Whether its sections are seasons is for a person to say."""
     sections: dict[tuple[str, ...], set[str]] = defaultdict(set)
@@ -190,6 +215,8 @@ def _needs_numbers(group: Sequence[VideoReading]) -> bool:
     # The days on which they were shown differ in one number too.
     if any(reading.kind not in (None, WorkKind.EPISODE) or reading.dated for reading in group):
         return False
+    if any(SHORT_SPECIAL.search(reading.path.stem) for reading in group):
+        return False
     if any(is_numbered_by_machine(reading.path) or _VOLUME.search(reading.path.stem) for reading in group):
         return False
     return any(reading.kind is None for reading in group) or len({reading.episodes for reading in group}) == 1
@@ -233,6 +260,7 @@ _STEPS: Final = (
     _in_hundred_of_folder,
     _in_parts,
     _in_pairs,
+    _in_issues,
     numbers_in_order,
     numbers_before_names,
     _counted,

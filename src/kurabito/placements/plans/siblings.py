@@ -11,6 +11,7 @@ from typing import Final
 from kurabito.placements.plans.folders import FolderKind, folder_kind, read_folder, show_title
 from kurabito.placements.plans.model import WorkKind
 from kurabito.placements.plans.reading import SeasonFrom, VideoReading
+from kurabito.placements.plans.words.specials import SHORT_SPECIAL
 from kurabito.titles import fold_title
 
 _SEQUEL: Final = re.compile(r"(.*\w[!?.]*)[ ._]+(II|III|IV|V|VI|[2-9])")
@@ -28,7 +29,7 @@ _COUNTED_LABEL: Final = re.compile(r"[A-Za-z]+ \d+")
 _FOLDER_OF_SPECIALS: Final = re.compile(r"[^+&]*[ _.](OVA|OAD|Special|SP)s?(?:[ _.]*[\[(].*)?", re.I)
 # What groups call the short specials of a show, where each has a number.
 _SPECIAL_NAME: Final = re.compile(
-    r"[ _.:-]+(Omake|Picture Drama|Mini[ -]?(?:Anime|Theater|Theatre|Drama|Movie)|Short Anime|(?:Special|Extra|Bonus)(?: Episode)?|Recap)s?$",
+    r"[ _.:-]+(Omake|Picture Drama|Mini[ -]?(?:Anime|Theater|Theatre|Drama|Movie)|Short Anime|ミニアニメ|ショートアニメ|ピクチャードラマ|特典アニメ|おまけ|迷你(?:动画|動畫|剧场|劇場)|小剧场|小劇場|(?:Special|Extra|Bonus)(?: Episode)?|Recap)s?$",
     re.I,
 )
 _NUMBER_BEHIND: Final = re.compile(r"(.*\S) - (\d{2,4})")
@@ -150,6 +151,12 @@ def _beside_folders(readings: Sequence[VideoReading]) -> list[VideoReading]:
 
 def _as_special(reading: VideoReading, shows: Collection[str]) -> VideoReading:
     """`Koji - Omake 03` is a special beside the episodes of `Koji`. Alone it may be a show."""
+    short = SHORT_SPECIAL.search(reading.path.stem) if not reading.episodes else None
+    if short and fold_title(reading.title or "") in shows:
+        label = f"SP {int(short[1])}"
+        return replace(
+            reading, kind=WorkKind.SPECIAL, label=label, season=0, season_from=SeasonFrom.NOTHING, special_of=None
+        )
     found = _SPECIAL_NAME.search(reading.title or "") if reading.kind is WorkKind.EPISODE else None
     if found is None or len(reading.episodes) != 1 or reading.season_from is SeasonFrom.PAIR:
         return reading

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from kurabito.placements.naming.sidecars import TrackTag, language_of, read_tag
+from kurabito.placements.naming.sidecars import TrackFlag, TrackTag, language_of, read_tag
+from kurabito.placements.plans.folders import FolderKind, folder_kind
 from kurabito.placements.plans.model import FileClass, PlannedFile
 from kurabito.placements.plans.paths import SplitPath
 from kurabito.placements.plans.reading import SeasonFrom, VideoReading, read_video
@@ -19,8 +20,16 @@ _GOES_ON: Final = re.compile(r"[^A-Za-z0-9]|$")
 _MOST_WORDS: Final = 4
 _STUDIO: Final = re.compile(r"(?<=\w)\s*[\[(](?!(?:eng|rus|jpn|chs|cht)[\])])[^\[\]()]*[\])]$", re.I)
 _OF_TRACKS: Final = re.compile(
-    r"subs?|subtitles?|sounds?|audios?|tracks?|dubs?|voices?|full|signs?|songs?|字幕|音轨", re.I
+    r"subs?|subtitles?|sounds?|audios?|tracks?|dubs?|voices?|full|signs?|songs?|字幕|音轨|音軌|配音"
+    r"|субтитры|озвучка|звук|дорожк[аи]|перевод|надписи|sous-titres?|untertitel|subt[ií]tulos|sottotitoli|legendas|napisy|자막",
+    re.I,
 )
+
+_OF_FLAG: Final = re.compile(r"forced|sdh|cc", re.I)
+_OF_REGION: Final = re.compile(
+    r"\w+ ?[\[(](?:Latin[ -]?Americ[\w ]*|Latinoam[eé]rica|Bra[sz]il|Simplified|Traditional|Europ\w+|España)[\])]", re.I
+)
+_ALBUM_NUMBER: Final = re.compile(r"(?:\d-)?\d{1,3}(?:\.\s?|\s-\s|[ _])(?=[^\W\d_])")
 
 _EpisodeKey = tuple[int | None, tuple[Episode, ...], str | None]
 
@@ -31,6 +40,8 @@ class Track:
 
     video: str | None
     tag: TrackTag
+    is_song: bool = False
+    """Only its number leads to the video, and its name is that of a song: `01. Rice.flac`."""
 
 
 class TrackFinder:
@@ -57,18 +68,24 @@ class TrackFinder:
     def find(self, path: SplitPath, *, by_number: bool = True) -> Track:
         """The video of a track. None of them where that cannot be told."""
         video, rest = self._by_name(path)
+        is_song = False
         # What the video is called as well tells nothing of the track: the country of `Koji (UK)` is no language.
         own = path.stem if video is None else rest
         if video is None:
             video, rest = self._by_folder_name(path), path.stem
         if video is None and by_number:
             video, rest = self._by_number(path), _tail(path.stem)
+            is_song = video is not None and self._may_be_song(path, video)
         if video is None and by_number and len(self._main) == 1 and not self._is_of_another(path, self._main[0]):
             video, rest = self._main[0], path.stem
-        tag = read_tag(rest)
+            is_song = self._may_be_song(path, video) and read_tag(path.stem) == TrackTag()
+        # `Koji - Commentary 01.mka`: the word stands before the number.
+        tag = replace(read_tag(rest), title=read_tag(own).title)
+        tag = replace(tag, flags=tag.flags or _folder_flags(path.folders))
         if tag.languages:
             return Track(video, tag)
-        return Track(video, replace(tag, languages=_folder_language(path.folders) or _inner_language(own)))
+        said = _folder_language(path.folders)
+        return Track(video, replace(tag, languages=said or _inner_language(own)), is_song=is_song and not said)
 
     def _by_name(self, path: SplitPath) -> tuple[str | None, str]:
         """The video whose whole name the track's begins with; the longest, and the nearest."""
@@ -92,8 +109,18 @@ class TrackFinder:
         own, of_video = _read_track(path), self._readings.get(video)
         if of_video is None or not of_video.episodes or set(own.episodes) <= set(of_video.episodes):
             return False
-        is_named = own.own_title and fold_title(own.title or "") == fold_title(of_video.title or "")
-        return own.season_from is SeasonFrom.PAIR or is_named
+        return own.season_from is SeasonFrom.PAIR or (own.own_title and self._is_named_as(own, video))
+
+    def _may_be_song(self, path: SplitPath, video: str) -> bool:
+        """Whether a track is called otherwise than its video, or numbered as the songs of an album are."""
+        if any(folder_kind(folder) is FolderKind.TRACKS for folder in path.folders):
+            return False
+        own = _read_track(path)
+        return (own.own_title and not self._is_named_as(own, video)) or _ALBUM_NUMBER.match(path.stem) is not None
+
+    def _is_named_as(self, track: VideoReading, video: str) -> bool:
+        of_video = self._readings.get(video)
+        return of_video is not None and fold_title(track.title or "") == fold_title(of_video.title or "")
 
     def _by_number(self, path: SplitPath) -> str | None:
         reading = _read_track(path)
@@ -105,6 +132,8 @@ class TrackFinder:
             found = self._by_numbers.get((episodes, label), [])
         if not found and season is not None:
             found = self._by_episode.get((None, episodes, label), [])
+            # `Koji S2 - 01.ass` is of no `Koji - 01`; a sequel with a name of its own is called otherwise.
+            found = [video for video in found if season == 1 or not self._is_named_as(reading, video)]
         return self._closest(found, path)
 
     def _closest(self, videos: Sequence[str], path: SplitPath) -> str | None:
@@ -151,6 +180,11 @@ def _without_tail(stem: str) -> str:
     return kept
 
 
+def _folder_flags(folders: Sequence[str]) -> tuple[TrackFlag, ...]:
+    """`Subs/Forced/Koji - 01.srt`: a folder of forced subtitles."""
+    return next((read_tag(name).flags for name in reversed(folders) if _OF_FLAG.fullmatch(name.strip("[]() "))), ())
+
+
 def _folder_language(folders: Sequence[str]) -> tuple[str, ...]:
     for name in reversed(folders):
         # `Rus Sound [Studio]`: who made them is in the bracket.
@@ -159,7 +193,11 @@ def _folder_language(folders: Sequence[str]) -> tuple[str, ...]:
         said = language_of(folder.strip("[]() ")) or next(filter(None, map(language_of, words)), ())
         # `Rus Sound`, `Subs [ENG]`: the other words may only say that there are tracks.
         if said and all(language_of(word) or _OF_TRACKS.fullmatch(word) for word in words):
-            return said
+            # `Spanish (Latin America)`: the bracket says which of it.
+            return read_tag(name).languages or said
+        told = read_tag(name)
+        if told.languages and _OF_REGION.fullmatch(name):
+            return told.languages
     return ()
 
 
