@@ -27,7 +27,7 @@ SOURCE = ROOT / "src" / "kurabito"
 ARCHITECTURE = ROOT / "docs" / "explanation" / "architecture.md"
 
 MOST_MODULES = 17
-MORE_MODULES = {"titles": 24}
+MORE_MODULES = {"titles": 25}
 """One idea each."""
 LONGEST_MODULE = 300
 LONGEST_FUNCTION = 60

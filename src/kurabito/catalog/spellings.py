@@ -17,11 +17,15 @@ from kurabito.titles.text import CJK
 from kurabito.titles.text import fold as fold_title
 
 _FIRST_SEASON: Final = 1
-_SHORTEST_KEY: Final = 8
+_SHORTEST_KEY: Final = 6
 _SHORTEST_HALF: Final = 4
+_SHORTEST_ACRONYM: Final = 3
 _HALVES: Final = re.compile(rf"([^{CJK}]*[A-Za-z][^{CJK}]*)\s([{CJK}]{{2}}.*)")
 _ROMAN: Final = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
 _HAN: Final = ("", *"一二三四五六七八九十")
+_LATIN_END: Final = re.compile(rf".*[{CJK}][^A-Za-z]*\s([A-Za-z0-9][^{CJK}]*)")
+# Two words, or a long one.
+_SAYS_MUCH: Final = re.compile(r"[^\W_]+[\W_]+[^\W_]+|[^\W_]{10}")
 _FILM_WORDS: Final = ("劇場版", "剧场版", "映画", "电影", "電影")
 _LATIN_FILM_WORDS: Final = ("themovie", "movie")
 _FILM_INSIDE: Final = re.compile(r"\s(?:the\s)?movie(?:\s\d{1,2})?\s?(?:[:-]\s|(?=:))", re.I)
@@ -48,6 +52,7 @@ _SEASON_INSIDE: Final = re.compile(
 _NO_SUBTITLE: Final = re.compile(r"(?:[语語版幕音集片更新结結完]|配信|字幕|\d)$")
 _TOKEN: Final = re.compile(rf"[{CJK}]+|[^\s{CJK}]+")
 _MOST_TOKENS: Final = 16
+_WORD: Final = re.compile(r"[^\W_]+")
 _SHORTEST_BASE: Final = 4
 _SHORTEST_FOREIGN_BASE: Final = 2
 _ASKS_INSIDE: Final = re.compile(r"[?\uff1f]\s?[~\uff5e\u301c:\uff1a-]")
@@ -100,7 +105,7 @@ def read_romaji_count(shown: str, season: int | None) -> Sequel | None:
 
     Many a name ends with such a word. So it says nothing unless titles have that season beside the rest.
     """
-    found = _ROMAJI_COUNT.fullmatch(shown)
+    found = _ROMAJI_COUNT.fullmatch(shown.rstrip("!?. "))
     if found is None or not fold_title(found["name"]):
         return None
     number = _ROMAJI_NUMBERS[found["word"].casefold()]
@@ -158,13 +163,33 @@ def is_junk(shown: str) -> bool:
 
 
 @lru_cache(maxsize=16_384)
-def halves_of(shown: str) -> tuple[str, str] | None:
-    """`Yoru no Kurabito 夜之蔵人`: what may be two names, folded; `Brew Live! 虹蔵学園` is one all the same."""
+def halves_of(shown: str) -> tuple[Name, Name] | None:
+    """`Yoru no Kurabito 夜之蔵人`: what may be two names; `Brew Live! 虹蔵学園` is one all the same."""
     found = _HALVES.fullmatch(shown)
     if found is None:
         return None
-    latin, foreign = fold_title(found[1]), fold_title(found[2])
-    return (latin, foreign) if len(latin) >= _SHORTEST_HALF else None
+    latin, foreign = Name.of(found[1].strip()), Name.of(found[2])
+    return (latin, foreign) if len(latin.folded) >= _SHORTEST_HALF else None
+
+
+def is_extra_name(folded: str) -> bool:
+    """Whether a name says itself that it is that of an OVA."""
+    return folded.endswith(("ova", "oad"))
+
+
+@lru_cache(maxsize=16_384)
+def short_and_long(name: Name) -> tuple[Name, ...]:
+    """`NB - Night Brewer`: both names, where one is made of the other's beginnings or begins with the same words; else the name."""
+    one, dash, other = name.shown.partition(" - ")
+    if not dash or " - " in other or not name.shown.isascii():
+        return (name,)
+    words = [_WORD.findall(half.casefold()) for half in (one, other)]
+    if not all(words):
+        return (name,)
+    short, long = sorted(words, key=lambda some: sum(map(len, some)))
+    is_acronym = "".join(short) == "".join(word[0] for word in long) and len(long) >= _SHORTEST_ACRONYM
+    is_same_word = words[0][0] == words[1][0] and min(map(len, words)) > 1
+    return (Name.of(one), Name.of(other)) if is_acronym or is_same_word else (name,)
 
 
 @lru_cache(maxsize=16_384)
@@ -208,8 +233,21 @@ def bare_title(title: str) -> Name:
 
 
 def likeness_of(name: Name) -> str | None:
-    """What a name is compared by beside its letters: the sound of Japanese, or Chinese in simplified letters; None without either."""
-    return romaji_of(name.shown) or simplified_of(name)
+    """What a name is compared by beside its letters; None where there is nothing else.
+
+    That is the sound of Japanese, or Chinese in simplified letters. `夜之蔵人 Night Brewer` may be two names with nothing
+    between them: the one in Latin letters is found by it.
+    """
+    return romaji_of(name.shown) or latin_end_of(name.shown) or simplified_of(name)
+
+
+@lru_cache(maxsize=16_384)
+def latin_end_of(shown: str) -> str | None:
+    """What a name of two scripts ends in, as names in Latin letters are compared; None where it says too little."""
+    found = _LATIN_END.fullmatch(shown)
+    if found is None or is_junk(found[1]):
+        return None
+    return romaji_of(found[1]) or (fold_title(found[1]) if _SAYS_MUCH.search(found[1]) else None)
 
 
 def simplified_of(name: Name) -> str | None:

@@ -17,6 +17,7 @@ language (`scripts`), the sound of a name in romaji or kana (`romaji`, `kana`), 
 
 bare_numbers.py recognises numbers that count episodes though no word says so, from where they stand
 model.py        what a release title says: the values that the parser gives back
+pairs.py        two names side by side: where the second begins, and whether they are one in two forms
 parser.py       reads a release title: the recognisers in their order, each taking its part out of what the next one reads
 rules.py        rules that a user wrote for titles that the recognisers get wrong; they come first
 vocabulary.py   the words that releases use about themselves, and what each means

@@ -37,6 +37,12 @@ _LAST: Final = re.compile(
     r"(?<=[\s.\])\x00\x01])(\d{2,4}(?=(?:\.\d)?(?:\s?v\d)?[\s.]{0,3}(?:[\x00\[(]|-(?![^\W\d_])|$))|\d{1,4}(?=(?:[-~]|\s?&\s?)\d{2,4}\s?(?:[\x00\[(]|$)))",
     re.I,
 )
+# `Kura 365 - Vol 1`
+_VOLUME_BEHIND: Final = re.compile(r"\s(?:-\s)?Vol(?:ume|\.)?\s?\d", re.I)
+# `Kura x 365 (1280x720) 01-13`: what the brackets divide from another number ends the name.
+_COUNTED_BEHIND: Final = re.compile(
+    r"\s?(?=[\x00\[(])(?:[\s\x00]|[\[(][^\[\]()]{1,80}[\])]){1,200}(?:-\s)?(?!(?:19|20)\d\d)\d{2,4}(?:[-~]\d{2,4})?(?:v\d)?\s?(?:[\x00\[(]|$)"
+)
 _LEADING_ZERO: Final = re.compile(r"(?<=[\s.])0\d{1,2}(?=(?:v\d)?[\s.](?!\x01))|(?<=\x01\s)\d{2,3}(?=\s)", re.I)
 _IN_BRACKET: Final = re.compile(
     rf"(?<=[^\W\d_]\s)(0\d{{1,3}}(?:[-~]\d{{2,4}})?(?:v\d)?|\d{{4}}(?:[-~]\d{{4}})?|(?<=[{CJK}]\s)\d{{3}}(?:[-~]\d{{3,4}})?)\]"
@@ -50,6 +56,8 @@ _NOT_EPISODE: Final = re.compile(
     r"(?<![A-Za-z])(?:Movies?|Part|Vol\.?|Volume|No\.?|Act|Class|Chapter|&|Disc|Cour|Round|Stage|Week|Race)[\s.]?$",
     re.I,
 )
+# `Koji 00 The Movie`
+_FILM_FOLLOWS: Final = re.compile(r"\d*\s(?:the\s)?movie\b", re.I)
 _MOST_PARTS: Final = 12
 _SCENE_NUMBER: Final = re.compile(r"(?<=[A-Za-z0-9][.\s])(?!(?:19|20)\d\d)(0?[1-9]\d?)(?!00)(\d\d)(?=[.\s]\x00)")
 _DOTTED_NUMBER: Final = re.compile(r"(?<=[A-Za-z]\.)([1-9])(\d[1-9]|[1-9]0)(?=\.[A-Z][a-z])")
@@ -173,6 +181,8 @@ def last_of_name(draft: TitleDraft) -> bool:
         before = draft.text[: found.start()]
         if run is None or is_year(run) or not before.strip(" .\x00\x01"):
             continue
+        if _COUNTED_BEHIND.match(draft.text, run.end) or _VOLUME_BEHIND.match(draft.original, run.end):
+            continue
         # `The Final Act 01-26`: so many are episodes, whatever word is before them.
         if len(run.numbers) <= _MOST_PARTS and _NOT_EPISODE.search(before):
             continue
@@ -203,7 +213,7 @@ def _is_part_of_film(draft: TitleDraft, found: re.Match[str]) -> bool:
 def with_leading_zero(draft: TitleDraft) -> bool:
     """`Koji 01 First Pressing`."""
     found = _LEADING_ZERO.search(draft.text)
-    if found and _NOT_EPISODE.search(draft.text, 0, found.start()):
+    if found and (_NOT_EPISODE.search(draft.text, 0, found.start()) or _FILM_FOLLOWS.match(draft.text, found.end())):
         return False
     if found and (run := read_run(draft.text, found.start())):
         digits = draft.text[found.start() : run.end].strip()

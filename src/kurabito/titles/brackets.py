@@ -13,6 +13,11 @@ from kurabito.titles.words import Tag, Word, find_tags, read_words
 
 _REMEMBERED: Final = 2048
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
+# `(BSフジ 1440x1080 MPEG2 AAC)`: stations whose names are not in Latin letters alone.
+_STATION: Final = re.compile(
+    r"(?:BS)?(?:フジテレビ|フジ|日テレ|テレ東|テレビ東京|テレ朝|テレビ朝日|朝日|ジャパン|プレミアム)|NHK\s?(?:BS)?(?:総合|Eテレ|Gテレ|プレミアム)"
+    r"|(?:毎日|朝日)放送|(?:関西|読売|東海|中京)テレビ"
+)
 _SIGNED: Final = re.compile(r"[ -]([A-Za-z0-9]{2,20}-(?:Raws?|(?:Fan)?subs?|Team|Studio))\s*$", re.I)
 
 
@@ -32,6 +37,8 @@ class TagBracket(NamedTuple):
 @lru_cache(maxsize=_REMEMBERED)
 def read_bracket(inner: str) -> TagBracket | None:
     """Read what stands inside a bracket; None if it is not about tags."""
+    if not inner.isascii():
+        inner = _STATION.sub(lambda station: " " * len(station[0]), inner)
     words = read_words(inner, 0, len(inner))
     tags = find_tags(inner, words)
     if not tags:

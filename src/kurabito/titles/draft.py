@@ -16,6 +16,10 @@ SKIPPED: Final = "\x01"
 
 _OF_NAMES: Final = frozenset({"season", "kind", "batch", "year"})
 """What these recognisers take may belong to a name: `夜之蔵人 第二部`, `Yoru no Kurabito (2018)`."""
+# `Koji (TV) - Second Pressing - 03`: what stands between the bracket and the number.
+_SUBTITLE: Final = re.compile(
+    r"\s-\s(?=[A-Za-z])[^\[\]()]{2,80}?(?:\s-\s|\s?[\[(])\d{1,4}(?:[-~]\d{1,4})?(?:v\d)?\s*(?:[\[\]()]|$)"
+)
 _EDGE: Final = re.compile(r"[\[\]()]")
 _CLOSING: Final = {"[": "]", "(": ")"}
 
@@ -113,6 +117,10 @@ class TitleDraft:
         for start, end in self.of_names:
             text = f"{text[:start]}{self.original[start:end]}{text[end:]}"
         return text
+
+    def goes_on_behind(self, end: int) -> bool:
+        """Whether the name of a fansub goes on with a subtitle, up to the number of the episode."""
+        return self.original.startswith("[") and _SUBTITLE.match(self.original, end) is not None
 
     def settle_episodes(self, run: Run, start: int, end: int, why: str) -> bool:
         """Keep what was read as the episodes, and take it; true, so that a recogniser can end with it."""

@@ -8,8 +8,9 @@ from typing import Final
 
 from kurabito.titles import bare_numbers
 from kurabito.titles.draft import SKIPPED, TitleDraft
+from kurabito.titles.model import ReleaseKind
 from kurabito.titles.numbers import HAN, Run, han_number, read_run, span
-from kurabito.titles.text import LETTER_OR_DIGIT
+from kurabito.titles.text import CJK, LETTER_OR_DIGIT
 
 _SEASON_EPISODE: Final = re.compile(
     r"[SsTt](?<![A-Za-z0-9].)(?:(?<=[Ss])(?i:eason(?![ .]?(?:19|20)\d\d(?!\d))|e\.))?[ .]?(\d{1,4})[ .,\-xX/]{0,3}\(?"
@@ -26,6 +27,17 @@ _TWIN_IN_FANSUB: Final = re.compile(r"(?<![A-Za-z\d])-\s?\d{1,4}\s?(?:-\s?|\()$|
 _HAN_EPISODE: Final = re.compile(
     rf"第\s?(\d{{1,4}}(?:\.\d)?|[{HAN}]{{1,7}})(?:v\d)?(?:\s?[-~至到+&]\s?第?\s?(\d{{1,4}}|[{HAN}]{{1,7}}))?\s?(?:[话話集回]|(?<=\d)[夜幕])"
 )
+# Many a show calls its episodes by a word of its own, `第20頁`, `第9杯`; the words left out count seasons, discs, trailers and ages.
+_OWN_COUNTER: Final = re.compile(
+    rf"(?<=[\w!?。)\[\]\s~])第\s?(\d{{1,3}}|[{HAN}]{{1,4}})\s?(?![季期部弾弹巻卷輯辑册冊枚回次代世号號位名級级区區班型式種种編编篇])"
+    rf"([\u4e00-\u9fff])(?=\s?(?:[「\[\](\x00\x01]|$)|\s)"
+)
+# The same in a recording: `Lesson 07`, `其の七`.
+_OWN_WORD: Final = re.compile(
+    rf"(?<=[{CJK}!?。~]\s)(?:(?:Lesson|Stage|Phase|File|Act|Chapter|Scene|Page|Track|Step|Mission|Case|Round|Turn|Night|Story|Log|Level)"
+    rf"[ .]{{0,2}}(\d{{1,3}})|[其そ]の(?:\s?)([{HAN}]{{1,4}}|\d{{1,3}}))(?=\s?[「\[(\x00])",
+    re.I,
+)
 _HAN_ALL: Final = re.compile(rf"[全共]\s?(\d{{1,4}}|[{HAN}]{{1,7}})\s?[话話集回]")
 _HAN_COUNTED: Final = re.compile(r"(?<![\d.])(?:제\s?)?(\d{1,4})(?:\s?[-~]\s?(\d{1,4}))?\s?[话話集回화회](?!\w)")
 _NAMED: Final = re.compile(
@@ -37,8 +49,8 @@ _TURKISH: Final = re.compile(r"(\d(?<![\d.].)\d{0,3})\s?\.\s?(?:B[oö]l[uü]m|Bl
 # Spanish releases write season and episode as one number.
 _SPANISH: Final = re.compile(r"Cap\.\s?(\d{1,2})(\d\d)(?:[ \-]\d{1,2}(\d\d))?(?!\d)", re.I)
 _RUSSIAN: Final = re.compile(
-    r"Сер(?:и[ия]|і[яї]):?\s?(?:No)?(\d{1,4})(?:\s?-\s?(\d{1,4}))?(?!\d)"
-    r"|(?<!\d)(\d{1,4})(?:-(\d{1,4}))?(?:-?я)?[ .](?:сер(?:и[ия]|і[яї]|\.)|seri[ay])",
+    r"(?:(?<=[^\W\d_]{3})\.\s)?Сер(?:и[ия]|і[яї]):?\s?(?:No)?(\d{1,4})(?:\s?-\s?(\d{1,4}))?(?!\d)"
+    r"|(?:(?<=[^\W\d_]{3})\.\s)?(?<!\d)(\d{1,4})(?:-(\d{1,4}))?(?:-?я)?[ .](?:сер(?:и[ия]|і[яї]|\.)|seri[ay])",
     re.I,
 )
 # What each of these has: asked first, because few titles have one.
@@ -119,6 +131,29 @@ def _chinese(draft: TitleDraft) -> bool:
     return False
 
 
+def _own_counter(draft: TitleDraft) -> bool:
+    """`夜之蔵人 第9杯`, where no other number counts episodes."""
+    if draft.text.isascii() or draft.kind is ReleaseKind.MOVIE:
+        return False
+    found = _OWN_COUNTER.search(draft.text) if "第" in draft.text else None
+    # Films and seasons are called 第4章 too, and seasons 第二夜 and `Stage 2`.
+    if found and (found[2] == "章" or not found[1].isdecimal()) and not _is_broadcast(draft):
+        return False
+    if found is None and _is_broadcast(draft):
+        found = _OWN_WORD.search(draft.text)
+    if found is None or not LETTER_OR_DIGIT.search(draft.text, 0, found.start()):
+        return False
+    number = han_number(found[1] or found[2])
+    return draft.settle_match(span(number), found, "a word of its own counts episodes")
+
+
+def _is_broadcast(draft: TitleDraft) -> bool:
+    """Whether it is one file of what was on air."""
+    values = draft.values
+    is_file = bool(draft.checksum or values.get("container"))
+    return is_file and "platform" in values and not {"Blu-ray", "DVD"} & {*values.get("source", ())}
+
+
 def _dotted_pair(draft: TitleDraft) -> bool:
     found = _DOTTED_PAIR.search(draft.text)
     if found and (before := _BEFORE_PAIR.search(draft.text, 0, found.start())):
@@ -160,6 +195,7 @@ _FORMS: Final[tuple[Callable[[TitleDraft], bool], ...]] = (
     bare_numbers.behind_dash,
     bare_numbers.alone_in_brackets,
     _named,
+    _own_counter,
     bare_numbers.behind_kind,
     bare_numbers.season_and_episode_in_one,
     bare_numbers.last_of_name,

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from kurabito.titles.draft import SKIPPED, TAKEN, TitleDraft
-from kurabito.titles.text import CJK_LETTER, LETTER_OR_DIGIT
+from kurabito.titles.text import CJK, CJK_LETTER, LETTER_OR_DIGIT
 
 _SITES: Final = frozenset(
     "eztv eztv.re rartv ettv tgx rarbg vtv etrg prt ethd glodls eztvx.to publichd usabit.com 1337x fgt".split()
@@ -32,12 +32,49 @@ _NUMBER_AS_NAME: Final = re.compile(r"\s?\d[\d.-]{0,8}\s-\s\d|\s?\[?\d{1,3}/\d{1
 _SEASON_ALONE: Final = re.compile(
     r"\s?(?:S|Season\s?)\d{1,2}\s?|\s?第\s?[一二三四五六七八九十\d]{1,3}\s?[季期]\s?", re.I
 )
+_GROUP_BRACKET: Final = re.compile(
+    r"\[[^\[\]/]*(?:字幕[组組社]|工作室|[压壓]制[组組]|发布组|發佈組|subs?|raws?)\]", re.I
+)
+_SEASON_INSIDE: Final = re.compile(r"\S\s?第\s?[一二三四五六七八九十\d]{1,3}\s?[季期]")
+_TWO_NAMES: Final = re.compile(rf"[{CJK}][^/]*/\s?[A-Z][a-z]+[^/]*\s[A-Za-z]")
+# `[老番][1969][夜之蔵人][01-26]`: the year stands before the names, which another bracket than that of the group holds.
+_YEAR_FIRST: Final = re.compile(
+    r"[\s\x01]*(?:\[([^\[\]\x00\x01]{1,60})\])?[\s\x01]*\[((?:19[3-9]|20[0-3])\d)年?\](?=\[([^\[\]\x00]{2,200})\])"
+)
+_OF_GROUPS: Final = re.compile(r"字幕|[组組社]$|subs?\b|raws?\b|(?:team|studio|house)$", re.I)
+_SECOND_GROUP: Final = re.compile(
+    r"\s?\[([^\[\]\x00\x01]{1,40}(?:字幕[组組社]|Raws|Fansub))\](?=\s?(?:\[[^\d\]]|[^\s\[\]\x00-]))"
+)
+_OF_NOTES: Final = re.compile(r"番$|漫$|[动動][画畫漫]")
 _SUFFIX: Final = re.compile(
     r"-(?:xpost|asrequested|obfuscated|scrambled|postbot|rakuv|nzbgeek|buymore|repackpost|whiterev|pre|sample)[\w ]*$|\.sample$",
     re.I,
 )
 _BETWEEN: Final = re.compile(r"\s?[&×+/、]\s?|\sx\s")
 _SIGNS_BETWEEN: Final = frozenset("&×+/、x")
+
+
+def read_year_first(draft: TitleDraft) -> None:
+    """Take a year that stands before the names, and a group or a note before it."""
+    found = _YEAR_FIRST.match(draft.text) if "[1" in draft.text or "[2" in draft.text else None
+    if found is None or _EPISODE_NUMBER.match(draft.text, found.end()):
+        return
+    group, year, name = found.groups()
+    is_group = _OF_GROUPS.search(name) is not None
+    if group and is_group:
+        return
+    if group and not (_OF_GROUPS.search(group) or _OF_NOTES.search(group)) and name.isascii() and " " not in name:
+        # `[夜之蔵人][2019][Kura][05]`: who released it, behind the name.
+        return
+    if not _EPISODE_NUMBER.search(draft.text, found.end()):
+        return
+    draft.year = int(year)
+    draft.take(found.start(2) - 1, found.end(), "date", "a year before the names", mark=SKIPPED)
+    if group:
+        _settle(draft, group, found.start(1) - 1, found.end(1) + 1, "the first bracket")
+    elif not is_group:
+        # The names come next, and none of them is one.
+        draft.group = ""
 
 
 def read_leading_group(draft: TitleDraft) -> None:
@@ -54,7 +91,7 @@ def read_leading_group(draft: TitleDraft) -> None:
             return
         if _SEASON_ALONE.fullmatch(inner):
             continue
-        if "\x00" in inner or not _name_follows(draft, segment.end + 1):
+        if "\x00" in bare or not _name_follows(draft, segment.end + 1) or _is_name(draft, inner, segment.end + 1):
             return
         if draft.text[segment.end + 1 : segment.end + 2] == "." and CJK_LETTER.search(inner):
             # `[夜之蔵人].Night.Brewer.2023`: the name in two scripts.
@@ -64,7 +101,26 @@ def read_leading_group(draft: TitleDraft) -> None:
         if index and not draft.segments[0].bracket:
             draft.take(0, segment.start - 1, "number", "counts files")
         _settle(draft, inner, *segment.outer, "the first bracket")
+        _read_second_group(draft, segment.end + 1)
         return
+
+
+def _is_name(draft: TitleDraft, inner: str, end: int) -> bool:
+    """Whether the first bracket has the name: it has a season, or two names, or the group stands in another one."""
+    if CJK_LETTER.search(inner) is None:
+        return False
+    if _SEASON_INSIDE.search(inner) or _TWO_NAMES.search(inner):
+        return True
+    other = _GROUP_BRACKET.search(draft.text, end)
+    # Two groups in a row worked together.
+    return _OF_GROUPS.search(inner) is None and other is not None and other.start() > end
+
+
+def _read_second_group(draft: TitleDraft, at: int) -> None:
+    """`[天使酒论坛][酒字幕组][夜之蔵人]`: a forum and its own group, in a bracket each."""
+    if second := _SECOND_GROUP.match(draft.text, at):
+        draft.group = f"{draft.group}&{second[1]}"
+        draft.take(*second.span(), "group", "the second bracket")
 
 
 def _name_follows(draft: TitleDraft, at: int) -> bool:

@@ -71,7 +71,7 @@ _HOME_SPELLINGS: Final = {
     "g": "gg?",
     "s": "(?:ss?|c|sc|th)",
     "z": "(?:zz?|j|g|d?s|th)",
-    "t": "(?:tt?|ch|ts)",
+    "t": "(?:tt?|t?ch|ts)",
     "d": "dd?",
     "n": "(?:nn?|m|ng)",
     "h": "(?:h|ff?|ph)",
@@ -139,7 +139,7 @@ def letters_of(name: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def readings_of(title: str) -> Any:
+def readings_of(title: str, fewest_sounds: int = _FEWEST_SOUNDS) -> Any:
     """Every way in which a Japanese title may be written in Latin letters; None if a kanji has no known reading, or it says too little.
 
     Katakana is often a borrowed word, which is spelled as at home: only its consonants have to be there.
@@ -153,8 +153,8 @@ def readings_of(title: str) -> Any:
     for place, piece in enumerate(written, 1):
         if _KANJI.match(piece):
             # A sound is swallowed only before another.
-            readings = _readings(is_last=place == len(written))
-            heard = pieces[-1] if piece == "々" and pieces else readings.get(piece)
+            is_again = piece == "々" and pieces
+            heard = pieces[-1] if is_again else _heard(piece, is_last=place == len(written))
             if heard is None:
                 return None
             pieces.append(heard)
@@ -168,7 +168,7 @@ def readings_of(title: str) -> Any:
             pieces.append(_PARTICLES.get(piece) or _as_romaji(read or piece.lower()))
             sounds += len(piece) * (_WHOLE_SOUND if read else 1)
     # Many readings that begin alike: only a matcher that never goes back is safe here.
-    return re2.compile("".join(pieces)) if sounds >= _FEWEST_SOUNDS else None
+    return re2.compile("".join(pieces)) if sounds >= fewest_sounds else None
 
 
 def _as_romaji(read: str) -> str:
@@ -185,18 +185,24 @@ def _as_borrowed(katakana: str) -> list[str]:
 
 
 @cache
-def _readings(*, is_last: bool) -> dict[str, str]:
-    """How each kanji may be read, as a pattern. The rest of a Japanese reading may be written in kana."""
+def _kanji() -> dict[str, str]:
+    """What the table says of each kanji: its Chinese readings, and its Japanese ones behind a semicolon."""
     lines = files("kurabito.titles").joinpath("kanji.txt").read_text(encoding="utf-8").splitlines()
-    found = {}
-    for word in (word for line in lines if not line.startswith("#") for word in line.split()):
-        chinese, _, japanese = word[1:].partition(";")
-        readings = {one for one in (*chinese.split(","), *_AS_NUMBER.get(word[0], ())) if one}
-        if not is_last:
-            readings |= {_SWALLOWED.sub("", one) for one in readings}
-        for one in japanese.split(",") if japanese else ():
-            parts = morae(one)
-            readings |= {"".join(parts[:end]) for end in range(1, len(parts) + 1)}
-        heard = {_BEGINNINGS.sub(lambda one: _VOICED[one[0]], _as_romaji(one)) for one in readings}
-        found[word[0]] = f"(?:{'|'.join(sorted(heard))})"
-    return found
+    return {word[0]: word[1:] for line in lines if not line.startswith("#") for word in line.split()}
+
+
+@cache
+def _heard(kanji: str, *, is_last: bool) -> str | None:
+    """How a kanji may be read, as a pattern. The rest of a Japanese reading may be written in kana."""
+    word = _kanji().get(kanji)
+    if word is None:
+        return None
+    chinese, _, japanese = word.partition(";")
+    readings = {one for one in (*chinese.split(","), *_AS_NUMBER.get(kanji, ())) if one}
+    if not is_last:
+        readings |= {_SWALLOWED.sub("", one) for one in readings}
+    for one in japanese.split(",") if japanese else ():
+        parts = morae(one)
+        readings |= {"".join(parts[:end]) for end in range(1, len(parts) + 1)}
+    heard = {_BEGINNINGS.sub(lambda one: _VOICED[one[0]], _as_romaji(one)) for one in readings}
+    return f"(?:{'|'.join(sorted(heard))})"

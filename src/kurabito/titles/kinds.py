@@ -25,6 +25,7 @@ _WORDS: Final = re.compile(
 _FIRST_LETTER: Final = re.compile(r"[剧劇映特番总總修精合全MTOSNCEPmtosncep](?<![A-Za-z]{2})")
 _WORD_BEFORE: Final = re.compile(r"[A-Za-z0-9!?%.~] $")
 _ENDS_NAME: Final = re.compile(r"\s?(?:\x00|[\[(](?!\d{1,3}[\])v-])|$)")
+_ARTICLE: Final = re.compile(r"(?<=\w\s)the\s$", re.I)
 _COLON: Final = re.compile(r"\s?:\s?[^\W\d_]")
 # `夜之蔵人剧场版 朝篇`: what stands behind the word belongs to the name.
 _INSIDE: Final = re.compile(rf"[{CJK}!?]\s?$")
@@ -51,6 +52,9 @@ def read_kind(draft: TitleDraft) -> None:
         draft.kind = draft.kind or kind
         if kind is ReleaseKind.OVA and _ENDS_NAME.match(draft.text, end) and _WORD_BEFORE.search(draft.text, 0, start):
             # `Koji OVA [720p]`: without a number it is a work of its own, and this is its name.
+            continue
+        if kind in (ReleaseKind.OVA, ReleaseKind.SPECIAL) and _ARTICLE.search(draft.text, 0, start):
+            # `Koji The OVA Arietta`: the word is one of the name.
             continue
         if kind is ReleaseKind.MOVIE and _COLON.match(draft.text, end):
             # `新劇場版:序`: a subtitle goes on from the word.

@@ -8,9 +8,17 @@ from typing import Final
 
 from kurabito.titles.draft import SKIPPED, TAKEN, Segment, TitleDraft, segments
 from kurabito.titles.junk_names import is_junk_name
-from kurabito.titles.romaji import morae, romaji_key
-from kurabito.titles.scripts import Script, cut_at_language, cut_at_script, is_same_name, script_of
-from kurabito.titles.text import CJK, LATIN_LETTER, LETTER_OR_DIGIT, fold, is_foreign
+from kurabito.titles.pairs import (
+    are_translations,
+    cut_at_language,
+    cut_at_script,
+    cut_by_sound,
+    is_coined,
+    is_same_name,
+)
+from kurabito.titles.romaji import romaji_key
+from kurabito.titles.scripts import Script, script_of
+from kurabito.titles.text import CJK, LATIN_LETTER, LETTER_OR_DIGIT, is_foreign
 
 # `夜之蔵人[第01-15集].Night.Brewer.S01`, `Погреб (S1E1-4) / The Cellar (S1E1-4)`: the same name in Latin letters.
 _GOES_ON: Final = re.compile(r"(?:\s?/\s?|\.)[A-Za-z]{3}")
@@ -24,6 +32,8 @@ _SLASH_IN_NAME: Final = re.compile(r"^\W*[A-Za-z]+(/)[A-Za-z]+ ")
 _SLASH_FOLLOWS: Final = re.compile(rf"[\s{SKIPPED}]*/\s")
 _ENDS_IN_SLASH: Final = re.compile(r"\s/\s$")
 _EDGES: Final = " -–—,:/|+&\x01・★☆"
+# `夜之蔵人-Night Brewer-`, `Kura -Moromi-`: the last sign is of the name as much as the first.
+_ENCLOSING: Final = re.compile(rf"[\s{CJK}!?]-(?=[^\s-])[^-]{{1,100}}$")
 _WRITTEN_EDGES: Final = _EDGES + "[]"
 _ACRONYM: Final = re.compile(r"(?<![A-Za-z0-9])(?:[A-Za-z]\.){2,12}(?:[A-Za-z](?![A-Za-z]))?")
 _ENDS_IN_ACRONYM: Final = re.compile(r"(?<![A-Za-z])[A-Za-z]\.[A-Za-z]\.$")
@@ -35,21 +45,22 @@ _LAST_NAME: Final = re.compile(
 )
 # `The.Cellar.S01E02.1080p.WEB-DL-KURA (Sakagura no Yoru)`
 _BEHIND_GROUP: Final = re.compile(r"-\w{2,20}\s\(([A-Za-z][^()]{3,200})\)$")
+# `[Kura] The Cellar [1080p] (Sakagura no Yoru) - 05`
+_BEHIND_TAGS: Final = re.compile(r"[\])]\s\(([A-Za-z][^()\[\]]{5,200})\)(?:\s-\s\d{1,4}(?:v\d)?)?(?:\.\w{2,4})?\s*$")
+# `Kura Season 2 - 06 (Kura: Moromi)`
+_IN_BRACKETS: Final = re.compile(r"\(([^()]{4,200})\)")
+# `[Kura] Yoru no Kurabito (2024) [1080p] [HEVC WEBRip] (The Night Brewer) (Batch)`
+_BEHIND_BRACKETS: Final = re.compile(r"(?<=\x00)\s\(([A-Za-z][^(),\[\]\x00\x01]{3,120})\)[\s\x00]*$")
+_GOES_ON_BEHIND: Final = re.compile(r"(?:\s?[:~]|\s-)\s?[^\W\d]")
 # `酒蔵2.Sakagura Naoki`, where blanks stand for blanks and the dot for no other thing.
 _DOT_BETWEEN_SCRIPTS: Final = re.compile(rf"(?:(?<=[{CJK}])|(?<=[{CJK}]\d))\.(?=[A-Z][a-z]+ )")
 # `夜之蔵人.Night.Brewer`, where dots stand for blanks.
 _DOTTED_SCRIPTS: Final = re.compile(rf"(?<=[{CJK}])\.(?=[A-Z][\w'.:-]{{4}})")
-_ENDS_SUBTITLE: Final = re.compile(
-    r"(?:[\s-](?:hen|arc|saga|chapters?|collection|version|cut|edition|movies?)|\d)$", re.I
-)
 _ENDS_IN_PART: Final = re.compile(r"\b(?:Part|Cour|Movie|Vol\.?)\s\d$", re.I)
 # `Show: - 08`, `ショー: #08`: what the colon ends is the name.
 _ENDS_IN_COLON: Final = re.compile(r"(?<=\w): (?=- \d|#\d|第\d)")
-_LATIN_WORD: Final = re.compile(r"[^\W\d_]{2,}")
-_FEWEST_WORDS: Final = 3
-_SHORTEST_ROMAJI: Final = 8
-_SHORTEST_SHORT: Final = 5
-_FEWEST_SYLLABLES: Final = 3
+# `The Cellar (Sakagura) - Complete`, `The Cellar 2 - Batch`
+_WHOLE_BEHIND: Final = re.compile(r"(?<=[\w)!?])\s-\s(?:Complete|Batch)(?:\s(?:Series|Batch))?(?=\s*$)", re.I)
 _MOST_NAMES: Final = 12
 
 
@@ -65,24 +76,34 @@ def read_names(draft: TitleDraft) -> tuple[str, ...]:
         elif _GOES_ON.match(stretch):
             names = (*names, *_names_in(stretch, fansub=fansub))
             break
-    if "(" in draft.original and names and (last := _last_name(draft)) is not None:
-        names = (*names, last)
+    if "(" in draft.original and names:
+        names = tuple(dict.fromkeys((*names, *_last_names(draft, names[0]))))
     if ":" in draft.original and (colon := _ENDS_IN_COLON.search(draft.original)):
         before = draft.original[: colon.start()]
         names = tuple(f"{name}:" if before.endswith(name) else name for name in names)
     return _without_season(names, draft.seasons[0]) if len(draft.seasons) == 1 and len(names) > 1 else names
 
 
-def _last_name(draft: TitleDraft) -> str | None:
-    """The other name in the last brackets, before a word on its subtitles and without its season; None where none is there."""
+def _last_names(draft: TitleDraft, name: str) -> Iterator[str]:
+    """The other name in the last brackets: that of a season, or one before a word on its subtitles; without its season."""
+    for inside in _IN_BRACKETS.findall(draft.original):
+        if inside.startswith(name) and _GOES_ON_BEHIND.match(inside, len(name)):
+            yield _clean(inside)
+    behind = _BEHIND_BRACKETS.search(draft.text) if draft.original.startswith("[") else None
+    if behind and draft.original[behind.start() - 1] == "]" and _are_read_and_translated(name, behind[1]):
+        yield _clean(behind[1])
     found = _LAST_NAME.search(draft.original)
     if found is None:
-        found = _BEHIND_GROUP.search(draft.original)
+        found = _BEHIND_GROUP.search(draft.original) or _BEHIND_TAGS.search(draft.original)
         found = found if found is not None and romaji_key(found[1]) is not None else None
-    if found is None or not draft.number_end:
-        return None
-    name = _clean(draft.text[found.start(1) : found.end(1)].replace(SKIPPED, TAKEN).partition(TAKEN)[0])
-    return name if LETTER_OR_DIGIT.search(name) else None
+    if found is not None and (draft.number_end or found.re is _BEHIND_TAGS):
+        last = _clean(draft.text[found.start(1) : found.end(1)].replace(SKIPPED, TAKEN).partition(TAKEN)[0])
+        if LETTER_OR_DIGIT.search(last):
+            yield last
+
+
+def _are_read_and_translated(name: str, other: str) -> bool:
+    return (romaji_key(name) is None) != (romaji_key(other) is None) and are_translations(name, other, _clean)
 
 
 def read_written(draft: TitleDraft) -> tuple[str, ...]:
@@ -175,6 +196,8 @@ def _without_last_dot(text: str) -> str:
 
 def _bare_names(text: str, *, fansub: bool) -> list[str]:
     """The name, and the other one that stands in brackets behind it: in another script, or where no group brackets names."""
+    if " - " in text:
+        text = _WHOLE_BEHIND.sub("", text)
     found = _BRACKETED_NAME.search(text) if "(" in text else None
     if found is None or not LETTER_OR_DIGIT.search(text, 0, found.start()):
         return [text]
@@ -183,37 +206,10 @@ def _bare_names(text: str, *, fansub: bool) -> list[str]:
         # Without a blank in front, only the name in the other script is one: `夜之蔵人(YoKura)`.
         return [text]
     if " / " in inside:
-        return [before]
-    if fansub and is_foreign(inside) == is_foreign(before) and not _are_translations(before, inside):
+        return [before, *inside.split(" / ")]
+    if fansub and is_foreign(inside) == is_foreign(before) and not are_translations(before, inside, _clean):
         return [text]
     return [before, inside]
-
-
-def _are_translations(name: str, other: str) -> bool:
-    """Whether `Yoru no Kurabito (The Night Brewer)` are one name in two languages, or in two forms, and the second is no subtitle."""
-    one, two = (_clean(text) for text in (name, other))
-    mine, others = (_LATIN_WORD.findall(text.casefold()) for text in (one, two))
-    if fold(one) == fold(two) or _is_short_of(two, one) or _is_short_of(one, two):
-        return True
-    if is_foreign(one) or is_junk_name(two) or not mine or not others:
-        return False
-    if (len(others) > 1 or SKIPPED in other) and (mine[0] == others[0] or len({*mine} & {*others}) > len(others) / 2):
-        # A subtitle does not begin with the name again.
-        return True
-    if _ENDS_SUBTITLE.search(two):
-        return False
-    is_translated = romaji_key(one) is not None and romaji_key(two) is None
-    is_transcribed = romaji_key(two) is not None and romaji_key(one) is None
-    return (is_translated and len(others) >= _FEWEST_WORDS) or (is_transcribed and len(two) >= _SHORTEST_ROMAJI)
-
-
-def _is_short_of(short: str, name: str) -> bool:
-    """Whether one word is what a Japanese name is called for short: `YoKura`, of its syllables in their order."""
-    if not short.isalpha() or len(short) < _SHORTEST_SHORT or 2 * len(short) > len(name):
-        return False
-    left = iter([sound for word in _LATIN_WORD.findall(name.casefold()) for sound in morae(word)])
-    sounds = morae(short.casefold())
-    return len(sounds) >= _FEWEST_SYLLABLES and all(sound in left for sound in sounds)
 
 
 def _split(text: str) -> list[str]:
@@ -247,8 +243,9 @@ def _by_script(text: str, *, alone: bool, last: bool) -> list[str]:
     behind = behind.strip(SKIPPED)
     if not LETTER_OR_DIGIT.search(before):
         before, behind = behind.partition(SKIPPED)[0], ""
-    pieces = cut_at_script(before) if last else [before]
-    if not alone:
+    heard = cut_by_sound(before)
+    pieces = heard or (cut_at_script(before) if last else [before])
+    if not alone and not heard:
         # The mixture is a name only where there is no other.
         pieces = pieces[:2]
     behind = behind.partition(SKIPPED)[0]
@@ -267,15 +264,22 @@ def _with_blanks(text: str) -> str:
 
 def _clean(text: str) -> str:
     """A name without what clings to its edges."""
-    name = " ".join(text.replace(SKIPPED, " ").split()).lstrip(_EDGES + ".").rstrip(_EDGES)
+    written = " ".join(text.replace(SKIPPED, " ").split()).lstrip(_EDGES + ".")
+    name = written.rstrip(_EDGES)
+    if written[len(name) :].startswith("-") and _ENCLOSING.search(name):
+        name += "-"
     if name.count("(") != name.count(")"):
         name = name.strip("()").strip(_EDGES)
     return name[1:-1].strip(_EDGES) if name[:1] == "[" and name.find("]") == len(name) - 1 else name
 
 
 def best_of(names: tuple[str, ...]) -> str | None:
-    """The name in Latin letters, which indexes and file systems agree on; else the first."""
+    """The name in Latin letters, which indexes and file systems agree on; else the first, or the whole of what may be two."""
     for name in names:
         if LATIN_LETTER.search(name) and not is_foreign(name):
-            return name
+            whole = next((other for other in names if other.endswith(f" {name}") and is_foreign(other)), None)
+            if whole is None or not name.isupper() or is_coined(name) or romaji_key(name) is not None:
+                return name
+            # In capitals it may be what the name before goes on with.
+            return whole
     return names[0] if names else None

@@ -20,7 +20,7 @@ _SITE: Final = re.compile(
 _QUOTED: Final = re.compile(r"^(?:TV)?アニメ\s?「([^「」]{1,100})」")
 # `★蔵組&Miso★ [夜之蔵人][01]`: who released it, in stars instead of brackets; `★01月新番★` is none.
 _STARRED: Final = re.compile(r"^★([^★\[\]月番]{2,60})★\s?(?=\[)")
-_FOLDERS: Final = re.compile(r"^(?:/|[A-Za-z]:[/\\])|^[^\[\]]*[^\s\[\]/]/[^\s/]")
+_FOLDERS: Final = re.compile(r"^(?:/|[A-Za-z]:[/\\])|^[^\[\]]*(?:[^\s\[\]/\d]/[^\s/]|\d/[^\s/\d])")
 # A plus that stands for a blank is found beside a bracket or a hyphen too; others join what is counted: `[01-12+OVA+SP]`.
 _ENCODED: Final = re.compile(r"\]\+|\+[\[(]|\+-\+")
 _SHELVES: Final = re.compile(
@@ -46,7 +46,7 @@ _NO_NAME: Final = frozenset(
 )
 
 
-PARSER_VERSION: Final = 10
+PARSER_VERSION: Final = 12
 """Raised with every change that has titles read otherwise: the product then reads again what it has."""
 
 
@@ -126,13 +126,16 @@ def _read(written: str, ending: str, *, explain: bool) -> ReleaseTitle:
     extras.read_extras(draft)
     tags.read_notes(draft)
     tags.read_tags(draft)
-    groups.read_leading_group(draft)
+    groups.read_year_first(draft)
+    if draft.group is None:
+        groups.read_leading_group(draft)
     groups.read_trailing_group(draft)
     tags.read_version_of_country(draft)
     years.read_date(draft)
     kinds.read_kind(draft)
     seasons.read_season(draft)
     episodes.read_episodes(draft)
+    seasons.read_season_of_name(draft)
     years.read_year(draft)
     name_end = _name_end(draft.text)
     tags.read_doubtful(draft, name_end)
@@ -215,7 +218,7 @@ def _result(draft: TitleDraft, found: tuple[str, ...]) -> ReleaseTitle:
         episodes=draft.episodes,
         extras=draft.extras,
         version=draft.version,
-        group=draft.group,
+        group=draft.group or None,
         groups=groups.split_group(draft.group) if draft.group else (),
         resolution=int(heights[0]) if heights else None,
         source=next(iter(said.get("source", ())), None),

@@ -34,6 +34,7 @@ _NUMERALS: Final = {"ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "vi
 """Of sequels. Read as sounds, `Kurabi II` would be a long `Kurabi`."""
 _SHORTEST: Final = 6
 """Letters; what is shorter could be a word of any language, and "Moon" would be "Mon"."""
+_SHORTEST_WITH_DIGITS: Final = 3
 _LONG_ENOUGH: Final = 0.6
 _MANY: Final = 3
 """So many words of two morae and more make a romaji name of one that has foreign words in it."""
@@ -120,7 +121,8 @@ def _is_plausible(words: list[str]) -> bool:
         return False
     japanese = [word for word in spelled if _ROMAJI_WORD.fullmatch(word)]
     if len(japanese) == len(spelled):
-        return sum(map(len, japanese)) >= _SHORTEST
+        letters_and_digits = sum(map(len, [*japanese, *filter(str.isdecimal, words)]))
+        return letters_and_digits >= _SHORTEST and max(map(len, japanese)) >= _SHORTEST_WITH_DIGITS
     letters = sum(map(len, japanese)) / sum(map(len, spelled))
     many = sum(len(morae(word)) > 1 for word in japanese) >= _MANY
     particle = not _TELLING.isdisjoint(japanese) and any(len(morae(word)) > 1 for word in japanese)

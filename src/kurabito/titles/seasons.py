@@ -6,19 +6,29 @@ import re
 from typing import Final
 
 from kurabito.titles.draft import SKIPPED, TitleDraft
+from kurabito.titles.model import ReleaseKind
 from kurabito.titles.numbers import HAN, han_number, span, word_number
+from kurabito.titles.pairs import sounds_alike
+from kurabito.titles.romaji import romaji_key
+from kurabito.titles.text import CJK
 
 # `Brewing Season 2019`: a word of the name, and the year behind it.
 _NO_YEAR: Final = r"(?!(?:19|20)\d\d(?!\d))"
 _WORD: Final = (
-    r"(?:S[ .:]{0,3}(?=\d)|(?:Seasons?|Saisons?|Temporadas?|Staffel|Stagione|Seizoen|Temp?|Сезон|시즌|(?:ال)?موسم|עונה|ТВ-?|(?<=[\[(])TV-|(?<=- )Series)"
+    r"(?:S[ .:]{0,3}(?=\d)|(?:Seasons?|Saisons?|Temporadas?|Staffel|Stagione|Seizoen|Sezon|S[äæ]song|S[äæ]son|Sesong|Temp?|Сезон|시즌|シーズン|(?:ال)?موسم|עונה|ТВ-?|(?<=[\[(])TV-|(?<=- )Series)"
     rf"[ .:]{{0,3}}(?:No)?(?=\d){_NO_YEAR})"
 )
 # British series count as seasons do, but many a name ends with the word: what follows has to tell.
-_BRITISH: Final = r"(?<=[A-Za-z)][ .])[ .]?Series[ .](?=\d{1,2}[ .](?:\d{1,2}of|Part|Ep|Complete|\x00))"
+# Several of them, one after the other and with no more of a name behind them, are surely counted.
+_SEVERAL: Final = (
+    r"\d{1,2}(?:(?:-|~|\s?(?:,\s?&?|&|\+|to|through|and)\s?)\d{1,2})+[ .]?(?:[\[(\x00]|(?:-\s)?Complete|Box|$)"
+)
+_BRITISH: Final = (
+    rf"(?<=[A-Za-z)!?][ .])[ .]?Series[ .](?=\d{{1,2}}[ .](?:\d{{1,2}}of|Part|Ep|Complete|\x00)|{_SEVERAL})"
+)
 # Between the seasons of a list. A blank is enough only if the list goes on.
 _JOINT: Final = (
-    r"(?:-{1,2}|~|\s?-\s?(?=S|\d Complete)|\s?(?:,\s?&?|&|\+|/|to|and)\s?"
+    r"(?:-{1,2}|~|\s?-\s?(?=S|\d Complete)|\s?(?:,\s?&?|&|\+|/|to|through|and)\s?"
     r"|[ .](?=S\d|\d[ .]\d(?!\d)|\d\s(?:and|to|&)\s)|(?<=\d[ .]\d)[ .](?=\d(?!\d)))"
 )
 _SEASONS: Final = re.compile(
@@ -29,7 +39,7 @@ _SEASONS: Final = re.compile(
     re.I,
 )
 _ORDINAL_SEASON: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:(\d{1,2})(?:\s?(?:st|nd|rd|th)[ .]Season|(?:[aoªº]?\.?|-?[йя])?[ .](?:Temporada|Stagione|Saison|sezon|сезон))"
+    r"(?<![A-Za-z0-9])(?:(\d{1,2})(?:\s?(?:st|nd|rd|th)[ .]Season|(?:[aoªº]?\.?|[eè]me|-?[йя])?[ .](?:Temporada|Stagione|Saison|Staffel|Seizoen|sezon|сезон))"
     r"|(First|Second|Third|Fourth|Fifth|Sixth|Seventh)[ .]Season|Season[ .](One|Two|Three|Four|Five|Six|Seven))(?![A-Za-z])",
     re.I,
 )
@@ -38,6 +48,8 @@ _HAN_SEASON: Final = re.compile(
     rf"第\s?{_HAN_COUNT}(?:\s?[-~至到]\s?第?{_HAN_COUNT})?\s?(?:[季期](?!间|間|待)|シーズン|シリーズ)"
     rf"|(?<![\d第])(\d{{1,2}}|[{HAN[2:-1]}]{{1,2}})\s?(?:期(?!间|間|待)|기(?!\w))"
 )
+# `夜之蔵人 全二季`: all of them, however many there are.
+_ALL_SEASONS: Final = re.compile(rf"[全共]\s?{_HAN_COUNT}\s?季(?![\w])")
 _PART: Final = re.compile(rf"第\s?{_HAN_COUNT}\s?部(分)?(?![{HAN}\w])")
 # `S2 Part 2`, `第2期 第2クール`: which part of the season that was read just before.
 _PART_OF_SEASON: Final = re.compile(
@@ -45,12 +57,19 @@ _PART_OF_SEASON: Final = re.compile(
     re.I,
 )
 # Without a season before it, only where it can be no name.
-_COUR: Final = re.compile(r"(?<=[\s.])(\d)(?:st|nd|rd|th)[ .]Cour(?![A-Za-z])")
-_FOLLOWING: Final = re.compile(r"\s?(-{1,2}|~|to|and|[,&+/ .])[\s&]*(?:S|Season )?(\d{1,2})", re.I)
-_THROUGH: Final = frozenset(["-", "--", "~", "to"])
+_COUR: Final = re.compile(r"(?<=[\s.])(?:(\d)(?:st|nd|rd|th)[ .]Cour(?![A-Za-z])|Cour[ .](\d)(?=\s-\s))")
+_DIGIT_OF_NAME: Final = re.compile(
+    rf"([^\s{CJK}\x00-\x1f\[\]()/|]{{0,20}}[{CJK}][^\x00-\x1f\[\]()/|]{{0,80}}?[{CJK}。!?])([2-9])\s([A-Z][^{CJK}\x00-\x1f\[\]()/|]{{4,120}})"
+)
+_COUNTS_ON: Final = re.compile(r"\s(?:I{2,3}|IV|VI{0,3}|\d+)\W*$")
+_FEW_SEASONS: Final = 4
+_FOLLOWING: Final = re.compile(r"\s?(-{1,2}|~|to|through|and|[,&+/ .])[\s&]*(?:S|Season )?(\d{1,2})", re.I)
+_THROUGH: Final = frozenset(["-", "--", "~", "to", "through"])
 _SHORT_MARK: Final = re.compile(r"s(?<![a-z0-9].)\d")
 # What each of the others has: asked first, because they are slow.
-_MARK: Final = re.compile("season|saison|tem|staffel|stagione|seizoen|series|сезон|sezon|시즌|موسم|עונה|тв|tv-|xall")
+_MARK: Final = re.compile(
+    "season|sesong|s[äæ]song?|シーズン|saison|tem|staffel|stagione|seizoen|series|сезон|sezon|시즌|موسم|עונה|тв|tv-|xall"
+)
 
 
 def read_season(draft: TitleDraft) -> None:
@@ -60,6 +79,9 @@ def read_season(draft: TitleDraft) -> None:
         for found in _HAN_SEASON.finditer(text):
             last = han_number(found[2]) if found[2] else None
             _take(draft, found, tuple(map(int, span(han_number(found[1] or found[3]), last).numbers)))
+        for found in _ALL_SEASONS.finditer(draft.text):
+            draft.is_batch = True
+            draft.take(found.start(), found.end(), "season", "so many seasons", mark=SKIPPED)
         for found in _PART.finditer(draft.text):
             if found[2] and draft.part is None:
                 draft.part = han_number(found[1])
@@ -69,8 +91,25 @@ def read_season(draft: TitleDraft) -> None:
         draft.part = han_number(part[3]) if part[3] else int(part[1] or part[2])
         draft.take(part.start(), part.end(), "season", "a part of a season", mark=SKIPPED)
     if "Cour" in draft.text and draft.part is None and (cour := _COUR.search(draft.text)):
-        draft.part = int(cour[1])
+        draft.part = int(cour[1] or cour[2])
         draft.take(cour.start(), cour.end(), "season", "a part of a season", mark=SKIPPED)
+
+
+def read_season_of_name(draft: TitleDraft) -> None:
+    """`夜之蔵人2 Yoru no Kurabito [07]`: a digit that only the first of two names has is the season of both.
+
+    Read when the episodes are known: films are numbered so, and have names of their own behind the number.
+    """
+    if draft.seasons or not draft.episodes or draft.text.isascii() or draft.kind is ReleaseKind.MOVIE:
+        return
+    found = _DIGIT_OF_NAME.search(draft.text)
+    if found is None or found[2] in found[3] or _COUNTS_ON.search(found[3]):
+        return
+    season = int(found[2])
+    # In Chinese the name of an idol group may end so, and has words of its own behind it.
+    if sounds_alike(found[3], found[1]) or (season <= _FEW_SEASONS and romaji_key(found[3]) is not None):
+        draft.seasons = (season,)
+        draft.take(*found.span(2), "season", "a digit behind the first of two names", mark=SKIPPED)
 
 
 def _take_named(draft: TitleDraft) -> None:

@@ -29,7 +29,7 @@ _SAYS_SUBTITLES: Final = re.compile(
     "[简簡繁]|字幕|双语|雙語|内封|內封|内嵌|內嵌|外挂|外掛|中字|[双雙]字|[国國粤粵英日][语語]|生肉|^生$|[无無]修正?|配音|翻[译譯]"
 )
 _NOTICE: Final = re.compile(
-    "招募|招人|急招|招新|[检檢]索|[僅仅]限|[内內][详詳]|校对|校對|先行|修正版|附[^\\]]{0,6}字幕|重要通[报報]|www[.,]|^[国國日]漫$|^アニメ$|^\\d{0,4}年?[日韩韓美国國]剧$"
+    "招募|招人|急招|招新|[检檢]索|[僅仅]限|[内內][详詳]|校对|校對|先行|修正版|附[^\\]]{0,6}字幕|重要通[报報]|www[.,]|^[国國日]漫$|^アニメ$|^[新终終字再解デ]$|^(?:[经經]典|[怀懷][旧舊])?老番$|^\\d{0,4}年?[日韩韓美国國]剧$"
 )
 # `夜之蔵人 美版/Night Brewer US`: whose version of a show it is.
 _VERSION: Final = re.compile(rf"(?<=[{CJK}])\s?([美英澳])版(?=[\s/|\]\x00\x01]|$)")
@@ -39,6 +39,8 @@ _SEASON_OF_YEAR: Final = re.compile(
     r"[★☆◆ ]{0,3}(?:\d{2,4}年)?(?:\d{1,2}|[一二三四五六七八九十]{1,2})月(?:新番|番|新作|放送)[★☆◆]{0,3}|[★☆◆][^★☆◆\[\]/\s]{0,4}番[★☆◆]"
 )
 _LANGUAGES: Final = (("简簡", "zh-Hans"), ("繁", "zh-Hant"), ("日", "ja"), ("英", "en"), ("粤粵", "yue"))
+# `The.Final.Cut.1995`: no name is an article alone, so the words about a release behind it are the name.
+_ARTICLE: Final = re.compile(r"[\s.\x00]*(?:the|an?|der|die|das|le|la|les|el|los|las|il|lo)[\s.]+", re.I)
 _REMEMBERED: Final = 2048
 
 
@@ -152,7 +154,10 @@ def _read_bracket(draft: TitleDraft, segment: Segment) -> bool:
         # The episode stays, as if it stood before the bracket.
         draft.take(start, segment.start, "tags", "a bracket of tags")
         start = segment.start + found.number_end
-    draft.take(start, min(end, len(draft.text)), "tags", _explained(found.meanings) if draft.explain else "")
+    # Without its subtitle `Koji (TV) - Second Pressing - 03` would be another season.
+    is_inside = segment.bracket == "(" and len(found.meanings) == 1 and draft.goes_on_behind(end)
+    why = _explained(found.meanings) if draft.explain else ""
+    draft.take(start, min(end, len(draft.text)), "tags", why, mark=" " if is_inside else TAKEN)
     return found.sure
 
 
@@ -163,6 +168,8 @@ def _read_bare(draft: TitleDraft, segment: Segment, tags: list[Tag], *, behind: 
         start, end, meaning, _ = tag
         if not meaning.sure and behind and draft.text[start - 1] == "-" and draft.text[end : end + 1] in ("", "["):
             # `H.264-NL`: who released it, not a language.
+            continue
+        if meaning.attribute == "release" and not behind and _is_name_with_article(draft.text, start, end):
             continue
         behind = behind or start >= tail
         if meaning.sure or behind:
@@ -175,6 +182,11 @@ def _read_bare(draft: TitleDraft, segment: Segment, tags: list[Tag], *, behind: 
         else:
             draft.doubtful.append((start, end, meaning.attribute, meaning.value))
     return behind
+
+
+def _is_name_with_article(text: str, start: int, end: int) -> bool:
+    """Whether an article is all that stands before a word; `The Complete Series` names no show."""
+    return _ARTICLE.fullmatch(text, 0, start) is not None and not text[start:end].lower().startswith("complete")
 
 
 def _tail_behind_number(text: str, segment: Segment, tags: list[Tag]) -> int:

@@ -19,7 +19,10 @@ _INVISIBLE: Final = re.compile(
 # Han, kana, hangul and their punctuation. Not complete: enough to tell the two names of a release apart.
 CJK: Final = "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 CJK_LETTER: Final = re.compile(f"[{CJK}]")
-_FOREIGN_LETTER: Final = re.compile(r"[^\W\d_\x00-\u024f]")
+# Signs of fractions count as letters to Python, and are of no script.
+FOREIGN_LETTER: Final = re.compile(r"[^\W\d_\x00-\u024f\u2150-\u215f\u2189]")
+# NFKC makes three characters of one: `2½` would read as twenty-one halves.
+_FRACTION: Final = re.compile("([\u00bc-\u00be\u2150-\u215e\u2189])")
 LATIN_LETTER: Final = re.compile("[A-Za-z\u00c0-\u024f]")
 LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]")
 
@@ -30,6 +33,13 @@ _MOST_JOINTS: Final = 2
 _JOINTS: Final = re.compile(f"(?<=[{CJK}!?~。])[_·](?=[A-Za-z])|(?<=[A-Za-z!?.])[_·](?=[{CJK}])|(?<=\\S) _ (?=\\S)")
 # A Chinese name and the Japanese one, which has kana: `[夜之蔵人_くらびと]`.
 _KANA_FOLLOWS: Final = re.compile(r"(?<=\[)([\u3400-\u9fff]{2,20})_(?=[\u3041-\u30ff][^\[\]_/]{1,40}\])")
+# `[夜之蔵人_Night!!]`, `[夜之蔵人SS_Night SS]`: the only underscore of a bracket, whatever stands for blanks in other ones.
+# `[Night_Brewer 夜之蔵人]` and `[夜之蔵人Night Brewer_Encore]` have it inside the Latin name.
+_LONE_UNDERSCORE: Final = re.compile(
+    rf"(?<=\[)(?:([^\[\]_/]{{0,60}}[{CJK}][^\[\]_/A-Za-z{CJK}]{{0,4}}[A-Za-z\d]{{0,12}}[^\[\]_/A-Za-z{CJK}]{{0,4}})_"
+    rf"(?=[A-Z0-9][A-Za-z!?'.:-]{{3}})([^\[\]_/{CJK}]{{4,120}})"
+    rf"|([A-Z0-9][A-Za-z!?'.:-]{{3}}[^\[\]_/{CJK}]{{0,120}})_([{CJK}][^\[\]_/]{{1,80}}))(?=\])"
+)
 
 # `[03[1080p]`: a slip that hides the episode.
 _UNCLOSED: Final = re.compile(r"\[(\d{1,4}(?:v\d)?)(?=\[)", re.I)
@@ -38,19 +48,20 @@ _UNCLOSED: Final = re.compile(r"\[(\d{1,4}(?:v\d)?)(?=\[)", re.I)
 def normalise(text: str) -> str:
     """The title with compatibility forms folded (NFKC), one kind of blank and square brackets only.
 
-    >>> normalise("【喵】　第１２話")
-    '[喵] 第12話'
+    >>> normalise("【喵】　第１２話"), normalise("Koji 2½")
+    ('[喵] 第12話', 'Koji 2½')
     """
     shown = text[:LONGEST]
     if not shown.isascii():
         # Cut again: one character can become eighteen.
-        shown = unicodedata.normalize("NFKC", shown)[:LONGEST]
+        shown = _compatible(shown)[:LONGEST]
         if ("_" in shown or "·" in shown) and (" " in shown or shown.count("_") <= _MOST_JOINTS):
             shown = _JOINTS.sub(" / ", shown)[:LONGEST]
         for bracket, square in _BRACKETS:
             shown = shown.replace(bracket, square)
         if "_" in shown:
             shown = _KANA_FOLLOWS.sub(r"\1 / ", shown)[:LONGEST]
+            shown = _LONE_UNDERSCORE.sub(r"\1\3 / \2\4", shown)[:LONGEST]
     if not shown.isprintable():
         shown = _INVISIBLE.sub("", shown)
     for bracket, square in _ASCII_BRACKETS:
@@ -59,9 +70,17 @@ def normalise(text: str) -> str:
     return _UNCLOSED.sub(r"[\1]", written)[:LONGEST] if _UNCLOSED.search(written) else written
 
 
+def _compatible(text: str) -> str:
+    """The text in NFKC, with the signs of fractions as they are written."""
+    if not _FRACTION.search(text):
+        return unicodedata.normalize("NFKC", text)
+    pieces = _FRACTION.split(text)
+    return "".join(piece if _FRACTION.match(piece) else unicodedata.normalize("NFKC", piece) for piece in pieces)
+
+
 def is_foreign(text: str) -> bool:
     """Whether there is a letter of any script but the Latin one."""
-    return not text.isascii() and _FOREIGN_LETTER.search(text) is not None
+    return not text.isascii() and FOREIGN_LETTER.search(text) is not None
 
 
 def fold(text: str) -> str:

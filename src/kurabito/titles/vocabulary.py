@@ -68,7 +68,7 @@ _WORDS: Final[tuple[tuple[str, str, bool, str], ...]] = (
         "video",
         "XviD",
         SURE,
-        "xvid, divx, divx5, divx6, rmvb, wmv9, vc 1, mpeg2, mpeg 2, mpeg4, mpeg 4, vp9, vp8, x263, h263",
+        "xvid, divx, divx5, divx6, divx68, divx651, divx660, divx661, divx680, divx681, divx682, divx683, divx684, divx685, divx686, rmvb, wmv9, vc 1, mpeg2, mpeg 2, mpeg4, mpeg 4, vp9, vp8, x263, h263",
     ),
     (
         "video",
@@ -164,7 +164,7 @@ _WORDS: Final[tuple[tuple[str, str, bool, str], ...]] = (
         "platform",
         "",
         TAG,
-        "hulu, hmax, max, atvp, atv, itunes, it, ip, red, pcok, pmtp, stan, sentai, hidive, funi, funimation, adn, viu, iqiyi, wetv, tver, ttfc, friday, muse, ytv, at x, atx, mx, tbs, tvn, kktv, linetv, vrv, syfy, hbo, hoichoi, all4, 4od, mubi, cbs, pluz, nrk, ard, cc, ccgc, etv, food, id, rte, thecw, cw, dcu, yt, yk, youku, ambc, crkl, ina, fp, unext, u next, hamivideo, catchplay, viutv, mytvsuper, zee5, sonyliv, itvx, crav, dscp, vix, bs11, wowow",
+        "hulu, hmax, max, atvp, atv, itunes, it, ip, red, pcok, pmtp, stan, sentai, hidive, funi, funimation, adn, viu, iqiyi, wetv, tver, ttfc, friday, muse, ytv, at x, atx, mx, tbs, tvn, kktv, linetv, vrv, syfy, hbo, hoichoi, all4, 4od, mubi, cbs, pluz, nrk, ard, cc, ccgc, etv, food, id, rte, thecw, cw, dcu, yt, yk, youku, ambc, crkl, ina, fp, unext, u next, hamivideo, catchplay, viutv, mytvsuper, zee5, sonyliv, itvx, crav, dscp, vix, bs11, wowow, tvk, tva, mbs, cbc, kbs, ctc, bsj, bsi, bs tbs, bs fuji, bs ntv, bs asahi, bs japan, tokyo mx, animax, ntv, tving, wavve, nhk e, nhk etv, nhk g, nhk bs, d tvk, d tbs, d tx, cx, tx",
     ),
     (
         "release",

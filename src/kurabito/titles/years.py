@@ -32,6 +32,9 @@ _VERSION_OF_YEAR: Final = re.compile(r"(?<!\d)((?:19[5-9]|20[0-3])\d)\s?年?版(
 _NEXT_NAME: Final = re.compile(rf"\s?[/|]\s?\w|\]\[[^\W\d_]{{3}}|\s-\s[{CJK}]")
 _BARE_YEAR: Final = re.compile(r"(?<=[\s.\x00-])((?:19\d|20[0-3])\d)(?:-(?:19|20)\d\d)?(?=[\s.\x00,\])-]|$)")
 
+# `밤의 양조장 1988.E01.1080p`: the dot ends the name, and what stands behind its blank is the last word of it.
+_EPISODE_NEXT: Final = re.compile(r"\.EP?\d", re.I)
+
 
 def read_date(draft: TitleDraft) -> None:
     """A day, as shows that air daily have it."""
@@ -63,7 +66,8 @@ def read_year(draft: TitleDraft) -> None:
     found = _BRACKETED_YEAR.search(draft.text)
     if found and LETTER_OR_DIGIT.search(draft.text[: found.start()] + draft.text[found.end() :]):
         draft.year = int(found[1])
-        draft.take(found.start(), found.end(), "year", "a year in brackets", mark=_mark_of(draft.text, found.end()))
+        mark = " " if draft.goes_on_behind(found.end()) else _mark_of(draft.text, found.end())
+        draft.take(found.start(), found.end(), "year", "a year in brackets", mark=mark)
         # Each name of a release can carry it.
         for again in _BRACKETED_YEAR.finditer(draft.text):
             if again[0][1:-1] == found[1]:
@@ -75,11 +79,17 @@ def read_year(draft: TitleDraft) -> None:
         return
     last: re.Match[str] | None = None
     for found in _BARE_YEAR.finditer(draft.text):
-        if draft.text[: found.start()].strip(" .\x00["):
+        if draft.text[: found.start()].strip(" .\x00[") and not _is_word_of_name(draft, found):
             last = found
     if last is not None:
         draft.year = int(last[1])
         draft.take(last.start(), last.end(), "year", "a year behind the name")
+
+
+def _is_word_of_name(draft: TitleDraft, found: re.Match[str]) -> bool:
+    """Whether a year hangs on a name by a blank, and the episode on both by a dot."""
+    is_joined = draft.original[found.start() - 1] == " " and "." not in draft.original[: found.start()].strip(". ")
+    return is_joined and _EPISODE_NEXT.match(draft.original, found.end()) is not None
 
 
 def _mark_of(text: str, end: int) -> str:

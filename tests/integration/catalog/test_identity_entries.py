@@ -218,3 +218,99 @@ async def test_a_name_that_two_seasons_share_finds_the_first_by_its_other_names(
     await desk.bring(feed, item("[Kura] 赤藏姬 / Akai Kura no Hime - 03 [1080p]"))
     await desk.bring(feed, item("Snow.of.the.Cellar.S01E04.1080p.WEB-KURA"))
     assert desk.all("SELECT series_id, question_id FROM anime_links ORDER BY id") == [(1, None), (1, None)]
+
+
+@pytest.mark.parametrize(
+    ("native", "said", "own"),
+    [
+        ("蔵人一家 ただいま", "藏人一家 第二季", "Kurabito Ikka Tadaima"),
+        ("蔵人一家 GRANDE MASH", "藏人一家 第二季", "Kurabito-ikka: Grande Mash"),
+    ],
+)
+async def test_a_name_that_is_the_reading_of_a_seasons_own_title_is_that_season(
+    desk: Desk, native: str, said: str, own: str
+) -> None:
+    entries = [entry(1, "蔵人一家", "2021-01-05", "藏人一家"), entry(2, native, "2023-01-05", said, season=2)]
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, entries))
+    feed = desk.subscribe()
+    await desk.bring(feed, item(f"[Kura] {own} - 05 [720p]"), item(f"[藏][{said} / {own}][09][720P][MP4]"))
+    assert desk.all("SELECT DISTINCT series_id, question_id FROM anime_links") == [(1, None)]
+
+
+async def test_the_name_of_the_show_beside_a_later_season_stays_that_of_the_show(desk: Desk) -> None:
+    entries = [
+        entry(1, "蔵人一家", "2021-01-05", "藏人一家"),
+        entry(2, "蔵人一家 -おかわり-", "2023-01-05", "藏人一家 第二季", season=2),
+    ]
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, entries))
+    feed = desk.subscribe()
+    await desk.bring(feed, item("[藏][藏人一家 第二季 / Kurabito Ikka][09][720P][MP4]"))
+    await desk.bring(feed, item("[Kura] Kurabito Ikka - 05 [720p]"))
+    first, second = desk.all("SELECT series_id, question_id IS NOT NULL FROM anime_links ORDER BY id")
+    assert (first[1], second[1]) == (False, True)
+
+
+async def test_a_kana_title_of_the_index_is_found_by_its_sound(desk: Desk) -> None:
+    entries = [
+        entry(1, "くらびとけ", "2021-01-05", "藏人家"),
+        entry(2, "くらびとけ ただいま", "2023-01-05", "藏人家 第二季", season=2),
+    ]
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, entries))
+    feed = desk.subscribe()
+    await desk.bring(feed, item("[藏] 藏人家 第二季 [09][720P][MP4]"))
+    await desk.bring(feed, item("[Kura] Kurabito-ke Tadaima - 05 [720p]"))
+    assert desk.all("SELECT DISTINCT series_id, question_id FROM anime_links") == [(1, None)]
+
+
+async def test_the_second_season_of_what_is_a_later_one_itself_is_not_the_second_of_the_show(desk: Desk) -> None:
+    entries = [
+        entry(1, "東京蔵人", "2014-07-05", "Tokyo Brewer"),
+        entry(2, "東京蔵人√A", "2015-01-05", "东京藏人 第二季", season=2),
+        entry(3, "東京蔵人:re", "2018-04-05", "Tokyo Brewer:re", season=3),
+    ]
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, entries))
+    feed = desk.subscribe()
+    await desk.bring(feed, item("[Kura] 东京藏人 第二季 - 04 [1080p]"))
+    await desk.bring(feed, item("[Kura] Tokyo Brewer:re 2nd Season - 06 [1080p]"))
+    assert len({row[0] for row in desk.all("SELECT series_id FROM anime_links")}) == 2
+
+
+async def test_a_name_that_the_index_has_for_a_later_season_alone_is_not_that_of_the_first(desk: Desk) -> None:
+    entries = [
+        entry(1, "有頂天蔵人", "2013-07-05", "有顶天藏人"),
+        entry(2, "有頂天蔵人2", "2017-04-05", "有顶天藏人2", "The Eccentric Brewers", season=2),
+    ]
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, entries))
+    feed = desk.subscribe()
+    await desk.bring(feed, item("[Kura] 有顶天藏人 第二季 / Uchouten Kurabito 2 [03][1080p]"))
+    await desk.bring(feed, item("The.Eccentric.Brewers.S01E05.720p.BluRay.x264-KURA"))
+    assert len({row[0] for row in desk.all("SELECT series_id FROM anime_links")}) == 2
+
+
+async def test_what_the_index_says_leads_to_no_series_of_another_time(desk: Desk) -> None:
+    entries = [
+        entry(1, "果実の蔵", "2019-04-05", "水果藏", "Fruit Cellar"),
+        entry(2, "果実の蔵 2nd season", "2020-04-06", "水果藏 第二季", "幻影藏", season=2),
+    ]
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, entries))
+    feed = desk.subscribe()
+    await desk.bring(feed, item("[藏][幻影藏/水果藏][2001版][DVDRip][26]"))
+    await desk.bring(feed, item("[Kura] Fruit Cellar 2nd Season - 17 [1080p]"))
+    assert len({row[0] for row in desk.all("SELECT series_id FROM anime_links")}) == 2
+
+
+async def test_a_latin_name_before_one_that_the_index_has_is_another_name_of_it(desk: Desk) -> None:
+    entries = [entry(1, "瞬間ノ蔵", "2025-01-02", "刹那之藏", "MOMENTARY CASK 剎那之藏")]
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, entries))
+    feed = desk.subscribe()
+    await desk.bring(feed, item("[ANi] MOMENTARY CASK 剎那之藏 - 03 [1080P][Baha][WEB-DL][CHT][MP4]"))
+    await desk.bring(feed, item("[Kura] Momentary Cask - 05 [1080p]"), item("[藏] 刹那之藏 [04][1080p]"))
+    assert desk.all("SELECT DISTINCT series_id, question_id FROM anime_links") == [(1, None)]
+
+
+async def test_an_ova_that_the_index_has_for_another_show_is_not_that_of_the_same_name(desk: Desk) -> None:
+    ova = OfflineEntry("CELLSING OVA", RecordKind.OVA, "ja", Ids(bgm_id=2, tmdb_id=8, tmdb_kind=TmdbKind.TV))
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, [entry(1, "CELLSING", "2001-10-10"), ova]))
+    feed = desk.subscribe()
+    await desk.bring(feed, item("[藏][CELLSING OVA][08][BDRip][GB]"), item("[Kura] Cellsing (2001) - 09 [DVD]"))
+    assert len({row[0] for row in desk.all("SELECT series_id FROM anime_links")}) == 2

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
+from kurabito.catalog.identity.seasons.signs import TELLING_SIGNS, differs_in_signs, end_signs, has_more_signs
 from kurabito.catalog.releases import Name
-from kurabito.catalog.spellings import asks_inside, year_behind
+from kurabito.catalog.spellings import year_behind
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.titles.scripts import simplified
 from kurabito.titles.text import is_foreign
@@ -20,10 +20,6 @@ _YEARS_OF_A_SEASON: Final = 3
 _SHORTEST_REST: Final = 3
 _SHORT_NAME: Final = 5
 _LONG_NAME: Final = 24
-_SIGNS: Final = "!?'°∫♭♯√\u00d7"
-_SIGNS_AT_THE_END: Final = f"{_SIGNS}:"
-_TELLING_SIGNS: Final = frozenset(_SIGNS_AT_THE_END) - frozenset("!?")
-"""Those that no group leaves out."""
 
 
 class Clue(StrEnum):
@@ -70,6 +66,8 @@ class Clue(StrEnum):
     """The offline index knows its names as two shows."""
     BEYOND = "beyond"
     """Its season has no such number, by its count or the weeks in which it was shown, and something else may have it."""
+    BARE_NAME = "bare_name"
+    """Titles have this name beside the number of its season, which stands at another name: it may be that of the whole show."""
     JUNK = "junk"
     """Its only name is a word that many titles have."""
 
@@ -86,6 +84,7 @@ DOUBTS: Final = frozenset(
         Clue.OTHER_NAMES,
         Clue.OTHER_SIGNS,
         Clue.OTHER_ENTRY,
+        Clue.BARE_NAME,
         Clue.JUNK,
     }
 )
@@ -157,7 +156,16 @@ def year_fits(began: int, said: int, *, is_later_season: bool) -> bool:
 
 def may_follow(first: int, year: int, season: CandidateSeries) -> bool:
     """Whether a later season may be of a year, or of a show of that year, that began in the first."""
-    return -_YEARS_APART <= year - first <= _YEARS_OF_A_SEASON * season.own_season
+    return _is_within(first, year, season.own_season)
+
+
+def is_of_time(series: CandidateSeries, year: int, season: int) -> bool:
+    """Whether a series may be the season of a show that began in a year, by the years that titles say of it or of its show."""
+    return not series.years or any(_is_within(one, year, season) for one in series.years)
+
+
+def _is_within(first: int, year: int, season: int) -> bool:
+    return -_YEARS_APART <= year - first <= _YEARS_OF_A_SEASON * season
 
 
 def marks_of(reading: Reading, series: CandidateSeries) -> Iterator[Clue]:
@@ -177,6 +185,9 @@ def marks_of(reading: Reading, series: CandidateSeries) -> Iterator[Clue]:
 
 def _year_clue(reading: Reading, said: int, known: frozenset[int]) -> Clue | None:
     fitting = [year for year in known if year_fits(year, said, is_later_season=reading.is_later_season)]
+    if fitting and said not in known and reading.is_without_number:
+        # Films of one name come a year after each other, too.
+        return Clue.UNSAID_YEAR
     if fitting:
         # A season is shown some years after its show began; of decades that tells nothing.
         is_far = min(fitting) - said > _YEARS_OF_A_SEASON * reading.said_season
@@ -206,11 +217,11 @@ def names_of(
     folded = {name.folded for name in known}
     shared = [name for name in reading.names if name.folded in set(fitting)]
     alike = [(mine, other) for mine in shared for other in known if simplified(mine.folded) == simplified(other.folded)]
-    own_signs = {sign for mine in shared for sign in _signs(mine.shown)} & _TELLING_SIGNS
-    is_other = any(_differs_in_signs(*both) for both in alike) or own_signs - {
+    own_signs = {sign for mine in shared for sign in end_signs(mine.shown)} & TELLING_SIGNS
+    is_other = any(differs_in_signs(*both) for both in alike) or own_signs - {
         char for one in known for char in one.shown
     }
-    if is_other or ((is_continued or series.metadata_id is not None) and _has_more_signs(shared, known)):
+    if is_other or ((is_continued or series.metadata_id is not None) and has_more_signs(shared, known)):
         yield Clue.OTHER_SIGNS
     others = [name for name in reading.names if name.folded not in folded | own and name not in shared]
     if any(name.folded in folded for name in reading.names if name not in shared):
@@ -264,34 +275,12 @@ def _all_differ(mine: Iterable[Name], known: Iterable[Name]) -> bool:
     return all(is_foreign(name.shown) in scripts for name in mine)
 
 
-def _differs_in_signs(one: Name, other: Name) -> bool:
-    mine, theirs = _signs(one.shown), _signs(other.shown)
-    is_told = bool(mine and theirs) or not _TELLING_SIGNS.isdisjoint(mine + theirs)
-    return (mine != theirs and is_told) or asks_inside(one.shown) is not asks_inside(other.shown)
-
-
-def _has_more_signs(mine: Iterable[Name], known: Iterable[Name]) -> bool:
-    """Whether a name ends in several signs that no name of the series has: groups leave signs out, and do not make them up."""
-    most = max((len(_signs(name.shown)) for name in mine), default=0)
-    return most > 1 and all(len(_signs(name.shown)) < most for name in known)
-
-
-def _signs(shown: str) -> str:
-    bare = unicodedata.normalize("NFKC", shown).rstrip()
-    return bare[len(bare.rstrip(_SIGNS_AT_THE_END)) :]
-
-
 def has_its_signs(name: Name, season: CandidateSeries) -> bool:
     """Whether a name ends in signs that no group leaves out, as one of a later season does: `Show♭`."""
-    signs = _signs(name.shown)
-    return not _TELLING_SIGNS.isdisjoint(signs) and any(
-        one.name.folded == name.folded and _signs(one.name.shown) == signs for one in season.names
+    signs = end_signs(name.shown)
+    return not TELLING_SIGNS.isdisjoint(signs) and any(
+        one.name.folded == name.folded and end_signs(one.name.shown) == signs for one in season.names
     )
-
-
-def signs_of(shown: str) -> str:
-    """All signs of a name that may tell a season from another, wherever they stand."""
-    return "".join(char for char in unicodedata.normalize("NFKC", shown) if char in _SIGNS) + _signs(shown)[-1:]
 
 
 def _length(name: Name) -> int:

@@ -17,7 +17,15 @@ from kurabito.catalog.identity.index.pieces import without_pieces
 from kurabito.catalog.identity.index.shows import WholeName
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading, ReleaseOrigin
 from kurabito.catalog.releases import Name
-from kurabito.catalog.spellings import bare_title, film_names, halves_of, likeness_of, simplified_of
+from kurabito.catalog.spellings import (
+    bare_title,
+    film_names,
+    halves_of,
+    is_extra_name,
+    latin_end_of,
+    likeness_of,
+    simplified_of,
+)
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection, Queries, Query
 from kurabito.db.rows import ColumnList
@@ -51,33 +59,33 @@ class SeriesKnowledge:
         self._shows: set[int] = set()
         """Series that a title of this batch called a show or a film."""
         listed, feeds = list(readings), list(origins)
-        written = {name for one in listed for name in (*one.names, *one.written)}
+        halves = {half for one in listed for name in one.names for half in halves_of(name.shown) or ()}
+        written = {name for one in listed for name in (*one.names, *one.written)} | halves
         names = {name.folded for one in listed for name in one.names}
         sequels = {sequel.folded for one in listed for _, sequel in one.sequels()}
         pages = {one.page_id for one in feeds if one.page_id is not None}
         films = {name.folded for one in listed if one.kind is SeriesKind.MOVIE for name in one.names}
         self.index = IndexNames(conn, written, sequels, pages, films)
         plain = {one for name in written if (one := simplified_of(name)) is not None}
-        halves = {half for one in listed for name in one.names for half in halves_of(name.shown) or ()}
         dated = {folded for one in listed for _, folded, _ in one.dated()}
         bases = {base for one in listed for _, some in one.bases() for base in some}
         plain.update(simplified(one) for one in (*sequels, *bases))
-        filmed = {
-            spelled
-            for one in listed
-            if one.kind is SeriesKind.MOVIE
-            for name in one.names
-            for spelled in film_names(name)
-        }
+        screened = (name for one in listed if one.kind is SeriesKind.MOVIE for name in one.names)
+        filmed = {spelled for name in screened for spelled in film_names(name)}
         names.update(pair for one in listed for pair in one.pairs())
-        self._look_up(names | sequels | plain | halves | dated | bases | filmed | self.index.every_name())
+        names.update(one.folded for one in written if is_extra_name(one.folded))
+        names.update(f"{name.folded}ova" for one in listed if one.is_ova for name in one.names)
+        names.update(end for one in written if (end := latin_end_of(one.shown)) is not None)
+        names.update(half.folded for half in halves)
+        self._look_up(names.union(sequels, plain, dated, bases, filmed, self.index.every_name()))
         spoken = {likeness_of(name) or name.folded for name in written}
         self._look_up_romaji(spoken | {simplified(one) for one in sequels if not one.isascii()})
         self._read_aloud = self._read_titles_aloud({name for one in listed for name in one.names})
         meant = {*listed, *(without_pieces(self.index, one) for one in listed)}
-        self._whole_names = {one: whole for one in meant if (whole := self.index.whole_name(one)) is not None}
+        self._whole_names = {one: self.index.whole_name(one) for one in meant}
+        whole = [one for one in self._whole_names.values() if one is not None]
         shared = {show.id for one in meant for name in one.names for show in self.index.shows_of(name.folded, one.kind)}
-        self._of_entries = self._read_entries(shared | {whole.entry.id for whole in self._whole_names.values()})
+        self._of_entries = self._read_entries(shared.union(one.entry.id for one in whole))
         self._of_pages = self._read_pages({one.subscription_id for one in feeds if one.page_id is not None})
         self.read_series(one.series_id for one in feeds if one.series_id is not None)
         self.read_series(row.series_id for rows in self._rows.values() for row in rows)
@@ -120,7 +128,9 @@ class SeriesKnowledge:
     def alike(self, name: Name) -> frozenset[str]:
         """The names of series, folded, that are this one in another spelling: romaji, its reading, or the other Chinese script."""
         found = self._romaji.get(likeness_of(name) or name.folded, set()) | self._read_aloud.get(name.folded, set())
-        return frozenset({*found, simplified_of(name) or name.folded} - {name.folded})
+        return frozenset(
+            {*found, simplified_of(name) or name.folded, latin_end_of(name.shown) or ""} - {name.folded, ""}
+        )
 
     def in_other_script(self, folded: str) -> frozenset[str]:
         """The same Chinese name in the other script, folded, as series have it."""
@@ -140,7 +150,9 @@ class SeriesKnowledge:
             counted = (one for name in reading.names for one, _ in self.named(name.folded, reading, None))
             if any(0 < series.episode_offset < reading.first_episode for series in counted):
                 return None
-        return self._whole_names.get(reading)
+        if reading not in self._whole_names:
+            self._whole_names[reading] = self.index.whole_name(reading)
+        return self._whole_names[reading]
 
     def of_entry(self, entry_id: int) -> list[CandidateSeries]:
         """The series whose record an entry of the index is."""

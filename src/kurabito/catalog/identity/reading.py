@@ -14,18 +14,20 @@ from kurabito.catalog.spellings import (
     goes_on_behind,
     read_romaji_count,
     romaji_of,
+    short_and_long,
     spelled,
     year_behind,
 )
 from kurabito.catalog.states import SeriesKind
 from kurabito.feeds.subscriptions import Subscription
 from kurabito.metadata.lookup import Sequel, read_sequel
-from kurabito.titles import Episode
+from kurabito.titles import Episode, ReleaseKind
 
 FIRST_SEASON: Final = 1
 # The page of one season of one show.
 _MIKAN_PAGE: Final = re.compile(r"[?&]bangumiId=(\d{1,9})(?:&|$)", re.I)
 _SUBTITLE: Final = re.compile(r"\w:\s|\s[-~]\s?\w")
+_ENDS_IN_NUMBER: Final = re.compile(r"(?:[IVX]|\d|[二三四五六七八九])\W*$")
 LENGTH_OF_COUR: Final = 12
 _LONG_NAME: Final = 24
 """Letters; remakes of films have short names."""
@@ -56,6 +58,7 @@ class Reading:
     """Its names as the title writes them, the whole first: with all that was read out of them."""
     may_be_film: bool = False
     """Whether its title leaves open if it is of a show or a film."""
+    is_ova: bool = False
     counted_from: int = 0
     """What its numbers count on from, where a source says so; the episodes here are those without it."""
 
@@ -66,10 +69,10 @@ class Reading:
     def of(cls, release: Release) -> Reading:
         """What a release says."""
         return cls(
-            (*release.names, *_own_names(release)),
+            (*(half for name in release.names for half in short_and_long(name)), *_own_names(release)),
             SeriesKind.of(release.kind),
-            release.season,
-            release.year,
+            _season_of(release),
+            _year_of(release),
             release.country,
             min(release.episodes, default=None),
             max(release.episodes, default=None),
@@ -77,6 +80,7 @@ class Reading:
             release.part,
             release.written,
             release.may_be_film,
+            release.kind is ReleaseKind.OVA,
         )
 
     def as_film(self) -> Reading:
@@ -95,6 +99,11 @@ class Reading:
         return is_film and any(_SUBTITLE.search(name.shown) or len(name.folded) > _LONG_NAME for name in self.names)
 
     @property
+    def is_without_number(self) -> bool:
+        """Whether it says no number, as a film does."""
+        return self.first_episode is None and (self.kind is SeriesKind.MOVIE or self.may_be_film)
+
+    @property
     def said_season(self) -> int:
         """The season beside its names; the first where it says none."""
         return FIRST_SEASON if self.season is None else self.season
@@ -109,8 +118,9 @@ class Reading:
         own = [name.folded for name in self.names]
         whole = [name.folded for name in self.written]
         if self.is_later_season:
-            # Without its season a name is that of the first.
-            whole = [name for name in whole if name not in own]
+            # Without its season a name is that of the first, with a year or without.
+            bare = {*own, *(dated for _, dated, _ in self.dated())}
+            whole = [name for name in whole if name not in bare]
         yield whole[:1]
         yield [name for name in whole[1:] if name not in own]
         if not self.is_later_season:
@@ -241,6 +251,31 @@ class ReleaseOrigin:
         """A feed by its address."""
         page = _MIKAN_PAGE.search(url)
         return cls(subscription_id, series_id, int(page[1]) if page else None)
+
+
+def _season_of(release: Release) -> int | None:
+    """Its season; where it is said in one of its names alone, that of the others too: `夜之蔵人 / Yoru no Kurabito II`."""
+    if release.season is not None or len(release.names) == 1 or SeriesKind.of(release.kind) is SeriesKind.MOVIE:
+        return release.season
+    if any(_ENDS_IN_NUMBER.search(name.shown) and _sequel(name.shown) is None for name in release.names):
+        # It says the number in its own way: `蔵人 actII`.
+        return None
+    sequels = [(name.folded.isascii(), _sequel(name.shown)) for name in release.names]
+    said = {sequel.season for _, sequel in sequels if sequel is not None and sequel.season > FIRST_SEASON}
+    scripts = {is_latin for is_latin, sequel in sequels if sequel is None}
+    is_beside = bool(scripts) and scripts.isdisjoint(is_latin for is_latin, sequel in sequels if sequel is not None)
+    return said.pop() if len(said) == 1 and is_beside else None
+
+
+def _year_of(release: Release) -> int | None:
+    """Its year; where it stands behind one of its names alone, that of the other in another script: `夜之蔵人 1981 / くらびと`."""
+    if release.year is not None or len(release.names) == 1:
+        return release.year
+    behind = {
+        name.folded.isascii(): found[1] for name in release.names if (found := year_behind(name.shown)) is not None
+    }
+    bare = any(year_behind(name.shown) is None for name in release.names)
+    return next(iter(behind.values())) if len(behind) == 1 and bare else None
 
 
 def _own_names(release: Release) -> tuple[Name, ...]:

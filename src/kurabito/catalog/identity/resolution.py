@@ -18,6 +18,7 @@ from kurabito.catalog.identity.judge import IdentityJudge
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading, ReleaseOrigin
 from kurabito.catalog.identity.seasons.own_names import own_names
 from kurabito.catalog.releases import Release
+from kurabito.catalog.spellings import halves_of, is_extra_name
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection
 from kurabito.feeds.subscriptions import NewSeries, Subscription
@@ -70,9 +71,7 @@ def resolve(
     readings = dict(zip(releases, said, strict=True))
     sources = {item_id: ReleaseOrigin.of(origin) for item_id, origin in origins.items() if item_id in releases}
     batch = _Batch(conn, readings, sources)
-    # Titles with several names come first: they say which names are one.
-    # Those that count seasons through come after the seasons.
-    for item_id in sorted(readings, key=lambda one: (-len(readings[one].names), readings[one].may_count_through)):
+    for item_id in sorted(readings, key=lambda one: batch.turn(readings[one])):
         origin = origins.get(item_id)
         batch.settle(item_id, NewSeries.ASK if origin is None else origin.settings.new_series)
     return batch.matches()
@@ -124,6 +123,17 @@ class _Batch:
         self._matches: dict[int, SeriesMatch] = {}
         self._new_names: list[dict[str, Any]] = []
         self._joined: dict[int, int] = {}
+
+    def turn(self, reading: Reading) -> tuple[bool, bool, int, bool]:
+        """When a release is decided about: those with several names first, which say what names are one.
+
+        Where it is doubtful whether they are several, other titles may say it before. Those that count seasons through come
+        after the seasons, and OVAs after those that say so in their names.
+        """
+        is_guess = bool(doubtful_halves(self._judge.known.index, frozenset(), reading))
+        is_guess = is_guess or any(halves_of(name.shown) is not None for name in reading.names)
+        is_bare_ova = reading.is_ova and not any(is_extra_name(name.folded) for name in reading.names)
+        return is_guess, is_bare_ova, -len(reading.names), reading.may_count_through
 
     def settle(self, item_id: int, new_series: NewSeries) -> None:
         """Decide about one release, and do what follows."""

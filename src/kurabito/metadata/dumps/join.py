@@ -25,6 +25,7 @@ from kurabito.metadata.records import TmdbKind
 from kurabito.metadata.sources.bangumi_data import OfflineEntry
 from kurabito.metadata.sources.entry_rows import ENTRY, entry_of
 from kurabito.titles import fold_title
+from kurabito.titles.kana import kana_to_romaji
 
 ROW: Final = ColumnList(
     "id, source, kind, title, title_chinese, title_english, language, air_date, air_weekday, year, bgm_id, tmdb_id, tmdb_kind, "
@@ -186,9 +187,15 @@ def _named_by_dumps(entry: IndexEntry) -> OfflineEntry:
 
 
 def _sounds(entries: Iterable[IndexEntry], names: Iterable[IndexName]) -> list[tuple[str, int]]:
-    """The sounds of titles in Latin letters; those of a name that an entry may not have are left out with it."""
+    """The sounds of titles in Latin letters and in kana; those of a name that an entry may not have are left out with it."""
     kept = {(name.folded, name.entry_id) for name in names}
     found = {
+        (sound, entry.id)
+        for entry in entries
+        for title in (() if entry.base is None else entry.base.titles)
+        if (read := kana_to_romaji(title)) is not None and (sound := sound_of(read)) is not None
+    }
+    found |= {
         (sound, entry.id)
         for entry in entries
         for title in entry.titles

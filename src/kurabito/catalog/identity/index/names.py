@@ -79,9 +79,7 @@ class IndexNames:
         }
         self._seasons = self._by_season(parts)
         self._season_begun = {some[0].id: season for (_, season), some in self._seasons.items()}
-        self._firsts: dict[int | None, list[int]] = {
-            show: [part.id for part in some[:1]] for show, some in parts.items()
-        }
+        self._firsts: dict[int | None, list[int]] = {one: [part.id for part in some[:1]] for one, some in parts.items()}
         self.parts = SeasonParts(parts, self._shows, self._rivals)
 
     def _forget_shared(self, conn: Connection) -> None:
@@ -211,8 +209,8 @@ class IndexNames:
             own = (name for name in names if name not in subtitled)
             known = {name: entries for name in own if (entries := self._entries.get((name, reading.kind)))}
             if known:
-                found = [self._shows[entry] for entry in set().union(*known.values())]
-                found = [show for show in found if self._may_be(show, reading)]
+                shows = map(self._shows.__getitem__, set().union(*known.values()))
+                found = [show for show in shows if self._may_be(show, reading)]
                 show = first_of(as_written(found, [name for name in reading.written if name.folded in known]))
                 by = (name for name, entries in known.items() if show is not None and show.id in entries)
                 return None if show is None else WholeName(show, frozenset(by))
@@ -221,13 +219,15 @@ class IndexNames:
     def _season(self, reading: Reading) -> WholeName | None:
         """The entry of a season by a name that leaves it out: its own name, or that of a show of TMDB."""
         named = {entry for name in reading.names for entry in self._entries.get((name.folded, reading.kind), ())}
-        shows = {show for one in named if (show := self._shows[one].tmdb_id) is not None}
-        found = [self._seasons.get((show, reading.said_season), ()) for show in shows]
+        # What is a later season itself has a second season that is not the second one of TMDB.
+        own = {None, FIRST_SEASON, reading.season}
+        shows = {show.tmdb_id for show in map(self._shows.__getitem__, named) if show.tmdb_season in own} - {None}
+        found = [self._seasons.get((show, reading.said_season), ()) for show in shows if show is not None]
         counted = found[0][0] if len(found) == 1 and found[0] else None
         if counted is not None and counted.tmdb_season is not None:
             return WholeName(counted, frozenset())
-        own = [one for one in named if {reading.season} == {sequel.season for sequel in self._sequels.get(one, ())}]
-        meant = self._shows[own[0]] if len(own) == 1 else counted
+        marked = [one for one in named if {reading.season} == {sequel.season for sequel in self._sequels.get(one, ())}]
+        meant = self._shows[marked[0]] if len(marked) == 1 else counted
         return WholeName(meant, frozenset()) if meant is not None else None
 
     def subtitled(self, reading: Reading) -> frozenset[str]:
@@ -270,7 +270,7 @@ class IndexNames:
     def shows_of(self, folded: str, kind: SeriesKind) -> list[IndexedShow]:
         """The different shows that have this name, each by its first season; none where they are parts of one."""
         shows: dict[tuple[int, int], IndexedShow] = {}
-        for show in sorted((self._shows[entry] for entry in self._entries.get((folded, kind), ())), key=age_of):
+        for show in sorted(map(self._shows.__getitem__, self._entries.get((folded, kind), ())), key=age_of):
             if all(sequel.season == FIRST_SEASON for sequel in self._sequels.get(show.id, ())):
                 shows.setdefault((show.tmdb_id or 0, 0 if show.tmdb_id else show.id), show)
         return list(shows.values()) if len(shows) > 1 else []

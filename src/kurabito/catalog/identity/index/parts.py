@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from kurabito.catalog.identity.index.shows import IndexedShow
+from kurabito.metadata.lookup import read_sequel
+from kurabito.titles import fold_title
+
+_ENCLOSED: Final = re.compile(r"(.*\S)\s*[-~\u301c\uff5e].+[-~\u301c\uff5e]\s*")
 
 
 class SeasonParts:
@@ -33,6 +39,18 @@ class SeasonParts:
             rival.longest is None or rival.longest >= number for rival in rivals if rival.tmdb_id != entry.tmdb_id
         )
 
+    def own_titles(self, entry: IndexedShow) -> list[str]:
+        """What a later season is called beside its number: whole, and without what stands behind it between signs."""
+        others = [part for part in self._parts.get(entry.tmdb_id or 0, ()) if part.id != entry.id]
+        shared = {fold_title(one) for part in others for title in part.titles for one in _with_beginning(title)}
+        return [
+            one
+            for title in (entry.titles if others else ())
+            if not title.isascii() and read_sequel(title) is None
+            for one in _with_beginning(title)
+            if fold_title(one) not in shared
+        ]
+
     def after(self, entry: IndexedShow) -> list[int]:
         """The entries of its show that began later, by their numbers."""
         return [part.id for part in self._after(entry)]
@@ -41,6 +59,12 @@ class SeasonParts:
         """The parts of its show that began later."""
         parts = self._parts.get(entry.tmdb_id, []) if entry.tmdb_id is not None else []
         return [part for part in parts if part.id != entry.id and part.began > entry.began]
+
+
+def _with_beginning(title: str) -> list[str]:
+    """A title, and where it begins before a subtitle between signs: `もっと蔵人 -もろみ-`."""
+    found = _ENCLOSED.fullmatch(title)
+    return [title] if found is None else [title, found[1]]
 
 
 def _is_same_season(first: IndexedShow, part: IndexedShow) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Final, NamedTuple
 
-from kurabito.catalog.identity.evidence import signs_of
+from kurabito.catalog.identity.seasons.signs import signs_of
 from kurabito.catalog.releases import Name
 from kurabito.catalog.states import SeriesKind
 from kurabito.metadata.lookup import read_part

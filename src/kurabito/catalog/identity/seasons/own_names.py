@@ -8,7 +8,9 @@ from dataclasses import replace
 from kurabito.catalog.identity.evidence import CandidateSeries
 from kurabito.catalog.identity.knowledge import NameRow, SeriesKnowledge
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
+from kurabito.catalog.spellings import latin_end_of, read_romaji_count
 from kurabito.catalog.states import SeriesKind
+from kurabito.titles.kana import letters_of, readings_of
 from kurabito.titles.scripts import simplified
 
 Found = tuple[CandidateSeries, str, NameRow]
@@ -25,20 +27,43 @@ def own_names(known: SeriesKnowledge, reading: Reading) -> frozenset[str]:
         return frozenset(name for name, bases in reading.bases() if names.intersection(map(simplified, bases)))
     if not reading.is_later_season:
         return frozenset()
+    counted = frozenset(
+        name.folded for name in reading.names if read_romaji_count(name.shown, reading.season) is not None
+    )
     named = {name.folded: _series_named(known, name.folded, reading.kind) for name in reading.names}
     guessed = reading.guessed()
     for name in {*guessed}.union(*guessed.values()):
         # `夜之蔵人 Night Brewer` may be two names with nothing between them: what a season goes on from is surer.
         named.pop(name, None)
-    return frozenset(
-        name
-        for name, bases in reading.bases()
-        if name in named
-        for other, series in named.items()
-        if other != name
-        if any(
-            simplified(base) == simplified(other) or series & _series_named(known, base, reading.kind) for base in bases
+    return (
+        counted
+        | _read_aloud(known, reading)
+        | frozenset(
+            name
+            for name, bases in reading.bases()
+            if name in named
+            for other, series in named.items()
+            if other != name
+            if any(
+                simplified(base) == simplified(other) or series & _series_named(known, base, reading.kind)
+                for base in bases
+            )
         )
+    )
+
+
+def _read_aloud(known: SeriesKnowledge, reading: Reading) -> frozenset[str]:
+    """Its names that are the reading of what the offline index calls its season alone: `Kurabito Moromi` of `蔵人 もろみ`."""
+    whole = known.whole_name(reading)
+    own = known.index.parts.own_titles(whole.entry) if whole is not None else ()
+    readings = [aloud for title in own if (aloud := readings_of(title)) is not None]
+    ends = {end for title in own if (end := latin_end_of(title)) is not None}
+    names = {name.folded: name.shown for name in reading.names if name.folded.isascii()}
+    return frozenset(
+        folded
+        for folded, _ in reading.bases()
+        if folded in names
+        if any(aloud.fullmatch(letters_of(names[folded])) for aloud in readings) or folded.endswith(tuple(ends))
     )
 
 

@@ -19,7 +19,7 @@ from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
 
-_SQL: Final = Queries("kurabito.catalog.identity", "reach.sql")
+_SQL: Final = Queries("kurabito.catalog.identity.seasons", "reach.sql")
 _SHORTEST_SEASON: Final = 9
 _ONE_COUR: Final = 13
 """Numbers that hardly any first season is without."""
