@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 pytest_plugins = [
     # First, because the others use it.
     "tests.support.waiting",
+    "tests.support.commands",
     "tests.support.databases",
     "tests.support.order",
     "tests.support.pgbouncer",
@@ -50,6 +51,16 @@ def _answer_to_signals() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGQUIT) is signal.SIG_IGN:
         signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage while tests are found: what is made stays, and to look through it takes a fifth of that time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:

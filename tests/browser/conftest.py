@@ -9,7 +9,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, AsyncExitStack, contextmanager, nullcontext
@@ -22,6 +21,7 @@ import pytest
 import pytest_asyncio
 import uvicorn
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright, expect
+from tests.support.commands import KURABITO, Command
 from tests.support.waiting import PATIENCE
 
 from kurabito.api import Live, TaskMeter
@@ -177,10 +177,10 @@ def demo(tmp_path: Path) -> Iterator[dict[str, str]]:
 @contextmanager
 def running_demo(folder: Path) -> Iterator[dict[str, str]]:
     """A demo that has its files in this folder, and what it says about itself."""
-    command = [sys.executable, "-m", "kurabito.cli", "demo", "--json"]
     # Of a test, settings are taken away; what tests share begins before.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("KURABITO_")}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**environment, "TMPDIR": str(folder)}) as process:
+    environment["TMPDIR"] = str(folder)
+    with Command[bytes]([*KURABITO, "demo", "--json"], stdout=subprocess.PIPE, env=environment) as process:
         assert process.stdout is not None
         try:
             yield json.loads(process.stdout.readline())

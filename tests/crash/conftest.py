@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
+from tests.support.commands import Command
 from tests.support.waiting import PATIENCE
 
 from kurabito.runtime import open_queue
@@ -84,7 +85,7 @@ class Fleet:
         """Start a worker process, `within` another program if given; its worker's name."""
         self._names += 1
         name = f"worker-{self._names:04}"
-        self._living[name] = subprocess.Popen(
+        self._living[name] = Command(
             [*(within or []), *self.command(**options)], env={**os.environ, "KURABITO_WORKER_NAME": name}
         )
         return name
@@ -110,6 +111,7 @@ class Fleet:
         """Stop a worker at a moment when it holds no lock of the database, which it would keep while it stands still."""
         while True:
             self.signal(worker, signal.SIGSTOP)
+            _wait_until_stopped(self._living[worker].pid)
             if _is_free(self.url):
                 return
             self.signal(worker, signal.SIGCONT)
@@ -166,6 +168,14 @@ async def eventually(condition: Callable[[], bool], seconds: float, wanted: str)
     while not condition():
         assert time.monotonic() < until, f"not within {seconds} s: {wanted}"
         await asyncio.sleep(0.005)
+
+
+def _wait_until_stopped(pid: int) -> None:
+    """Wait until no thread of a process runs: one on another core goes on for a moment, and may take a lock in it."""
+    while any(
+        status.read_text().rpartition(")")[2].split()[0] != "T" for status in Path(f"/proc/{pid}/task").glob("*/stat")
+    ):
+        time.sleep(0.001)
 
 
 def _is_free(url: str) -> bool:

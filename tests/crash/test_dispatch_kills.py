@@ -24,6 +24,7 @@ from typing import Any
 
 import httpcore2
 import pytest
+from tests.support.commands import Command
 from tests.support.waiting import PATIENCE
 
 from kurabito.app.compose.downloads import DownloadParts, open_downloads
@@ -121,9 +122,7 @@ class Service:
 
 @contextmanager
 def living(*command: str) -> Iterator[subprocess.Popen[str]]:
-    with subprocess.Popen(
-        [sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as program:
+    with Command([sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
         yield program
         assert program.stdin is not None
         program.stdin.close()

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.commands import Command
 from tests.support.waiting import PATIENCE
 
 from kurabito.feeds.service import Subscriptions
@@ -70,7 +71,7 @@ class Feed:
 @contextmanager
 def living(url: str) -> Iterator[subprocess.Popen[str]]:
     lease = LEASES[url.partition(":")[0]]
-    with subprocess.Popen(
+    with Command(
         [sys.executable, str(PROGRAM), url, str(lease)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as program:
         yield program

@@ -13,6 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from tests.support.commands import Command
 from tests.support.planes import register
 
 from kurabito.db import Database, migrate, open_database
@@ -181,9 +182,7 @@ def hall(url: str, tmp_path: Path, disk: Path) -> Iterator[Hall]:
 
 def started(program: Path) -> Iterator[Callable[[dict[str, Any]], str]]:
     """A program that answers each line of JSON with a line."""
-    with subprocess.Popen(
-        [sys.executable, str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with Command([sys.executable, str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         asked, answers = process.stdin, process.stdout

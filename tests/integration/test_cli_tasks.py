@@ -12,7 +12,6 @@ import signal
 import sqlite3
 import struct
 import subprocess
-import sys
 import termios
 import time
 from collections.abc import Awaitable, Callable
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from tests.support.commands import KURABITO, Command
 from tests.support.waiting import PATIENCE
 from typer.testing import CliRunner
 
@@ -29,7 +29,6 @@ from kurabito.errors import KurabitoError
 from kurabito.runtime import NewTask, PermanentError, Queue, Registry, TaskContext, TaskRecord, Worker, open_queue
 
 T = TypeVar("T")
-KURABITO = [sys.executable, "-m", "kurabito.cli"]
 
 
 @dataclass
@@ -293,7 +292,7 @@ def read_until(fd: int, wanted: str, seconds: float = 30.0) -> str:
 
 def test_watch_prints_events_into_a_pipe_and_ends_cleanly_with_ctrl_c(url: str) -> None:
     enqueue(url, NewTask("before"))
-    watching = subprocess.Popen(
+    watching = Command[bytes](
         [*KURABITO, "tasks", "watch", "--queue", url], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     try:
@@ -321,7 +320,7 @@ def _poke_until_seen(url: str, fd: int) -> str:
 def test_watch_as_json_ends_quietly_when_its_reader_does(url: str) -> None:
     enqueue(url, NewTask("before"))
     command = [*KURABITO, "tasks", "watch", "--json", "--queue", url]
-    watching = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    watching = Command[bytes](command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         assert watching.stdout is not None
         for number in range(200):

@@ -6,17 +6,16 @@ import asyncio
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.support.commands import KURABITO, Command, run
 from tests.support.waiting import PATIENCE
 
 from kurabito.runtime import Queue, TaskState, open_queue
 
-KURABITO = [sys.executable, "-m", "kurabito.cli"]
 HANDLERS = """
 import asyncio, os, time
 from pathlib import Path
@@ -72,9 +71,11 @@ def shop(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def worker(folder: Path, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+def worker(
+    folder: Path, *options: str, start: type[subprocess.Popen[bytes]] = Command
+) -> Iterator[subprocess.Popen[bytes]]:
     command = [*KURABITO, "worker", "handlers:registry", "--queue", "sqlite:///tasks.db", *options]
-    process = subprocess.Popen(command, cwd=folder)
+    process = start(command, cwd=folder)
     try:
         yield process
     finally:
@@ -107,7 +108,7 @@ async def queue(shop: Path) -> AsyncIterator[Queue]:
 
 
 async def test_a_worker_runs_tasks_and_stops_in_good_order(shop: Path, queue: Queue) -> None:
-    with worker(shop) as process:
+    with worker(shop, start=subprocess.Popen) as process:
         task = await queue.enqueue("greet", "Ada")
         assert (await queue.wait(task.id, timeout=PATIENCE)).result == "Hello, Ada!"
         process.send_signal(signal.SIGTERM)
@@ -211,7 +212,7 @@ async def test_what_a_handler_starts_is_not_taken_for_a_worker(shop: Path, queue
 )
 def test_handlers_that_cannot_be_found_are_a_clear_error(shop: Path, place: str, says: str) -> None:
     command = [*KURABITO, "worker", place, "--queue", "sqlite:///new.db"]
-    said = subprocess.run(command, cwd=shop, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    said = run(command, cwd=shop, timeout=PATIENCE)
     assert said.returncode == 1
     assert says in said.stderr
     assert said.stderr.startswith("error: ") is (place != "broken:registry")

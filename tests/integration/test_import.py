@@ -5,23 +5,17 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.commands import KURABITO, run
 from tests.support.waiting import PATIENCE
 
 
 def kurabito(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from kurabito.cli import main; main()", "import", *arguments],
-        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "200"},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200"}
+    return run([*KURABITO, "import", *arguments], env=environment, timeout=PATIENCE)
 
 
 @pytest.fixture

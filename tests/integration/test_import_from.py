@@ -6,7 +6,6 @@ import json
 import os
 import sqlite3
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 from tests.integration.placements.test_predecessors import Sonarr
+from tests.support.commands import KURABITO, run
 from tests.support.waiting import PATIENCE
 
 BANGUMI = (
@@ -25,14 +25,8 @@ BANGUMI = (
 
 
 def kurabito(state: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from kurabito.cli import main; main()", *arguments],
-        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "200", "KURABITO_STATE": str(state), **settings},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200", "KURABITO_STATE": str(state), **settings}
+    return run([*KURABITO, *arguments], env=environment, timeout=PATIENCE)
 
 
 def shown(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:

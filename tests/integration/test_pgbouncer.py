@@ -6,12 +6,12 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+from tests.support.commands import KURABITO, Command, run
 from tests.support.pgbouncer import Bouncer
 from tests.support.waiting import PATIENCE
 
@@ -106,10 +106,7 @@ def test_a_data_plane_refuses_a_pooler_with_the_reason(
     migrated_postgres: str, bouncer: Bouncer, tmp_path: Path
 ) -> None:
     environment = {**os.environ, "KURABITO_DATABASE": bouncer(migrated_postgres), "KURABITO_STATE": str(tmp_path)}
-    ended = subprocess.run(
-        [sys.executable, "-m", "kurabito.cli", "dataplane", "--once"],
-        env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE,
-    )  # fmt: skip
+    ended = run([*KURABITO, "dataplane", "--once"], env=environment, timeout=PATIENCE)
     assert ended.returncode != 0
     assert "pooler" in ended.stderr
     assert "URL of the server itself" in ended.stderr
@@ -120,10 +117,8 @@ def test_the_product_serves_through_a_pooler_without_a_data_plane_of_its_own(
     options: list[str], serves: bool, migrated_postgres: str, bouncer: Bouncer, tmp_path: Path
 ) -> None:
     environment = {**os.environ, "KURABITO_DATABASE": bouncer(migrated_postgres), "KURABITO_STATE": str(tmp_path)}
-    command = [sys.executable, "-m", "kurabito.cli", "serve", "--port", "0", "--no-downloader", *options]
-    with subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as started:
+    command = [*KURABITO, "serve", "--port", "0", "--no-downloader", *options]
+    with Command(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as started:
         assert started.stdout is not None
         told = ""
         while (line := started.stdout.readline()) and "/login?token=" not in line:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support import commands
+from tests.support.commands import KURABITO, Command
 from tests.support.waiting import PATIENCE
 
 from kurabito.db import open_database
@@ -34,14 +35,7 @@ def environment(state: Path) -> dict[str, str]:
 
 
 def run(state: Path, *arguments: str, **further: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "kurabito.cli", *arguments],
-        env={**environment(state), **further},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    return commands.run([*KURABITO, *arguments], env={**environment(state), **further}, timeout=PATIENCE)
 
 
 def rows(file: Path, table: str) -> int:
@@ -109,8 +103,8 @@ def test_serve_takes_it_over_and_answers(workshop: Workshop, state: Path, tmp_pa
     file = earlier.write(state / "kurabito.db")
     log = tmp_path / "serve.log"
     with log.open("wb") as stream:
-        served = subprocess.Popen(
-            [sys.executable, "-m", "kurabito.cli", "serve", "--port", "0", "--no-dataplane"],
+        served = Command(
+            [*KURABITO, "serve", "--port", "0", "--no-dataplane"],
             env=environment(state),
             stdout=subprocess.PIPE,
             stderr=stream,

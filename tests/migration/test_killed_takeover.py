@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.commands import KURABITO, Command, run
 from tests.support.waiting import PATIENCE
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Program:
     """Takes databases over, and dies while it does."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(
+        self._process = Command(
             [sys.executable, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
@@ -119,14 +120,7 @@ def test_the_command_itself_is_killed_and_run_again(
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
     assert dump(file) == was
-    done = subprocess.run(
-        [sys.executable, "-m", "kurabito.cli", "db", "migrate"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+    done = run([*KURABITO, "db", "migrate"], env=environment, timeout=100)
     assert done.returncode == 0, done.stderr
     assert "60 rows of library_files" in done.stdout
     with closing(sqlite3.connect(file)) as raw:

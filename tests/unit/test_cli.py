@@ -10,22 +10,21 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.commands import KURABITO, run
 from tests.support.waiting import PATIENCE
 
+ENTRY = (sys.executable, "-c", "from kurabito.cli import main; main()")
+"""What the script `kurabito` does."""
 
-def kurabito(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from kurabito.cli import main; main()", *arguments],
-        env={**os.environ, "NO_COLOR": "1", **environment},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+
+def kurabito(
+    *arguments: str, command: tuple[str, ...] = KURABITO, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return run([*command, *arguments], env={**os.environ, "NO_COLOR": "1", **environment}, timeout=PATIENCE)
 
 
 def test_help_shows_the_commands_and_loads_nothing_heavy() -> None:
-    outcome = kurabito("--help")
+    outcome = kurabito("--help", command=ENTRY)
     assert outcome.returncode == 0
     assert "serve" in outcome.stdout
     assert "Examples" in outcome.stdout
@@ -36,12 +35,12 @@ def test_help_shows_the_commands_and_loads_nothing_heavy() -> None:
 
 
 def test_version() -> None:
-    assert kurabito("--version").stdout.startswith("kurabito 0.")
+    assert kurabito("--version", command=ENTRY).stdout.startswith("kurabito 0.")
 
 
 def test_a_wrong_command_is_bad_usage() -> None:
-    assert kurabito("sevre").returncode == 2
-    assert kurabito("serve", "--port", "x").returncode == 2
+    assert kurabito("sevre", command=ENTRY).returncode == 2
+    assert kurabito("serve", "--port", "x", command=ENTRY).returncode == 2
 
 
 def test_config_tells_value_and_origin(tmp_path: Path) -> None:
@@ -64,7 +63,7 @@ def test_the_table_of_settings_is_never_cut(tmp_path: Path) -> None:
 
 
 def test_a_bad_setting_is_one_clear_line(tmp_path: Path) -> None:
-    outcome = kurabito("config", KURABITO_STATE=str(tmp_path), KURABITO_PORT="many")
+    outcome = kurabito("config", command=ENTRY, KURABITO_STATE=str(tmp_path), KURABITO_PORT="many")
     assert outcome.returncode == 1
     assert outcome.stderr.startswith("error: port (from KURABITO_PORT) cannot be 'many'")
     assert outcome.stderr.count("\n") == 1

@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from xml.sax.saxutils import escape
 
 import httpx2
 import pytest
+from tests.support.commands import KURABITO, Command
 from tests.support.waiting import PATIENCE
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ LOWEST = -1000
 class Life:
     """A `kurabito serve` that runs, and how it is asked."""
 
-    def __init__(self, process: asyncio.subprocess.Process, http: httpx2.AsyncClient, log: Path) -> None:
+    def __init__(self, process: subprocess.Popen[str], http: httpx2.AsyncClient, log: Path) -> None:
         self.process = process
         self.http = http
         self.log = log
@@ -61,7 +61,7 @@ class Life:
 
     async def stop(self) -> None:
         self.process.terminate()
-        assert await self.process.wait() == 0, self.log.read_text()
+        assert await asyncio.to_thread(self.process.wait, PATIENCE) == 0, self.log.read_text()
         assert "Traceback" not in self.log.read_text()
 
 
@@ -78,22 +78,22 @@ async def serve(state: Path, torrent_port: int, *options: str) -> AsyncIterator[
         "DOWNLOAD_POLL_INTERVAL": "0.3",
     }
     with log.open("ab") as stream:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "kurabito.cli", "serve", "--port", "0", "--no-dataplane", *options),
+        process = Command(
+            [*KURABITO, "serve", "--port", "0", "--no-dataplane", *options],
             env={**os.environ, **environment},
             stdout=subprocess.PIPE,
             stderr=stream,
+            text=True,
         )
     try:
         assert process.stdout is not None
-        said = (await process.stdout.readline()).decode().split()
+        said = (await asyncio.to_thread(process.stdout.readline)).split()
         assert said[:3] == ["Kurabito", "listens", "on"], log.read_text()
         async with httpx2.AsyncClient(base_url=said[3], headers={"X-Api-Key": KEY}, trust_env=False) as http:
             yield Life(process, http, log)
     finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
+        process.kill()
+        await asyncio.to_thread(process.communicate)
 
 
 def feed(swarm: Swarm, *items: tuple[str, str]) -> str:
@@ -137,7 +137,7 @@ async def test_serve_downloads_by_itself_and_goes_on_where_it_was_after_a_kill(
         await life.change(service, is_enabled=True, priority=7)
         await life.until(title_of(3), "completed")
         life.process.send_signal(signal.SIGKILL)
-        await life.process.wait()
+        await asyncio.to_thread(life.process.wait, PATIENCE)
     async with serve(state, unused_port, "--no-downloader") as life:
         service = (await life.services())["built-in"]
         assert (service["supported_download_types"], service["priority"]) == ([], 7)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 import httpcore2
 import httpx2
 import pytest
+from tests.support.commands import Command
 from tests.support.waiting import PATIENCE
 
 from kurabito.app.compose.downloads import DownloadParts, open_downloads
@@ -56,9 +57,7 @@ LEASE: Final = 30.0
 
 @contextmanager
 def living(*command: str) -> Iterator[subprocess.Popen[str]]:
-    with subprocess.Popen(
-        [sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as program:
+    with Command([sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
         yield program
         assert program.stdin is not None
         program.stdin.close()

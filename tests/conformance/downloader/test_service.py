@@ -7,7 +7,6 @@ import base64
 import json
 import os
 import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import pytest
 import pytest_asyncio
+from tests.support.commands import KURABITO, Command
 from tests.support.waiting import PATIENCE
 
 from kurabito.http import Outbound
@@ -67,7 +67,7 @@ class Core:
 class Life:
     """A `kurabito downloader` that runs."""
 
-    def __init__(self, process: asyncio.subprocess.Process, url: str) -> None:
+    def __init__(self, process: subprocess.Popen[str], url: str) -> None:
         self.process = process
         self.url = url
 
@@ -76,9 +76,11 @@ class Life:
 async def downloader(
     program: Aria2, core: Core, state: Path, port: int = 0, secret: str = PASSWORD
 ) -> AsyncIterator[Life]:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "kurabito.cli", "downloader", "--client", "aria2", "--url", program.url),
-        *("--core", core.url, "--port", str(port)),
+    process = Command(
+        [
+            *(*KURABITO, "downloader", "--client", "aria2", "--url", program.url),
+            *("--core", core.url, "--port", str(port)),
+        ],
         env={
             **os.environ,
             "KURABITO_STATE": str(state),
@@ -89,16 +91,16 @@ async def downloader(
         },
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        text=True,
     )
     try:
         assert process.stdout is not None
-        said = (await process.stdout.readline()).decode()
+        said = await asyncio.to_thread(process.stdout.readline)
         assert "listens on" in said
         yield Life(process, said.split()[-1])
     finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
+        process.kill()
+        await asyncio.to_thread(process.communicate)
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -146,10 +148,10 @@ async def test_the_core_is_told_where_the_downloader_is_and_only_the_core_may_us
             await aria2.start()
             assert (await http.get("/downloads")).status_code == 200
         life.process.terminate()
-        _, logged = await life.process.communicate()
+        _, logged = await asyncio.to_thread(life.process.communicate)
         assert life.process.returncode == 0
         for secret in (KEY, told["token"], "s3cret-of-the-test"):
-            assert secret not in logged.decode()
+            assert secret not in logged
 
 
 async def test_a_private_torrent_comes_over_http_and_its_passkey_goes_nowhere_else(
@@ -168,9 +170,9 @@ async def test_a_private_torrent_comes_over_http_and_its_passkey_goes_nowhere_el
             await complete(http, release.hash)
             listed = await http.get("/downloads", params={"hashes": release.hash})
         life.process.terminate()
-        _, logged = await life.process.communicate()
+        _, logged = await asyncio.to_thread(life.process.communicate)
     assert (tmp_path / "downloads" / "kura" / "2" / release.name).read_bytes() == release.content
-    for told in (refused.text, taken.text, listed.text, logged.decode()):
+    for told in (refused.text, taken.text, listed.text, logged):
         assert passkey not in told
         assert file[:40] not in told
 

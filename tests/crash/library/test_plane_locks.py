@@ -7,12 +7,12 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.commands import KURABITO, Command
 
 from kurabito.dataplane.leasing.plane_locks import PlaneLocks
 from kurabito.db import leases, migrate, open_database
@@ -67,7 +67,7 @@ class Planes:
             "KURABITO_DATABASE": f"sqlite:///{self.file}",
             "KURABITO_LEASE_SECONDS": str(LEASE),
         }
-        self.running[name] = subprocess.Popen([sys.executable, "-m", "kurabito.cli", "dataplane"], env=environment)
+        self.running[name] = Command([*KURABITO, "dataplane"], env=environment)
 
     def kill(self, name: str) -> None:
         self.running[name].send_signal(signal.SIGKILL)

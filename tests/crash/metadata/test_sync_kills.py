@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.support.commands import Command
 
 from kurabito.db import Connection, Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT, RUNTIME
@@ -57,7 +58,7 @@ def test_a_killed_sync_goes_on_and_no_poster_is_half(
     folder, chance = tmp_path / "posters", random.Random(kills)
     world = [sys.executable, str(WORLD), "--latency", str(LATENCY)]
     program = [sys.executable, str(HERE / "sync_program.py"), url, str(folder)]
-    with subprocess.Popen(world, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as services:
+    with Command(world, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as services:
         assert services.stdout is not None
         there = f"http://127.0.0.1:{int(services.stdout.readline())}"
         wanted = {f"{there}/pic/{number}.jpg": f"/pic/{number}.jpg".encode() for number in range(count)}
@@ -66,7 +67,7 @@ def test_a_killed_sync_goes_on_and_no_poster_is_half(
         backdrops = {f"{there}/backdrop{number}.jpg": f"/backdrop{number}.jpg".encode() for number in titles.values()}
         pictures = {**wanted, **backdrops}
         whole = {_name(address): b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + path * 500 for address, path in pictures.items()}
-        with subprocess.Popen([*program, there], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as runs:
+        with Command([*program, there], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as runs:
             ended = [
                 _run(runs, chance.uniform(0.02, 0.35)) for _ in range(kills) if _check(database, folder, whole, count)
             ]
@@ -116,13 +117,13 @@ def test_what_is_told_of_a_record_is_there_whole_or_not_at_all(
     count, folder, chance = kills * SHOWS, tmp_path / "posters", random.Random(kills)
     shows = range(1000, 1000 + count)
     database.write_blocking(lambda conn: [records.add(conn, _of_show(number)) for number in shows])
-    with subprocess.Popen(
+    with Command(
         [sys.executable, str(WORLD), "--latency", "0.01"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as services:
         assert services.stdout is not None
         there = f"http://127.0.0.1:{int(services.stdout.readline())}"
         program = [sys.executable, str(HERE / "sync_program.py"), url, str(folder), there]
-        with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as runs:
+        with Command(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as runs:
             ended = []
             for _ in range(kills):
                 ended.append(_run(runs, chance.uniform(0.1, 0.4)))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from typing import TYPE_CHECKING
+
+from tests.support.commands import KURABITO, run
+from tests.support.waiting import PATIENCE
 
 from kurabito.app.database import prepare_database
 from kurabito.db import open_database
@@ -20,12 +22,8 @@ if TYPE_CHECKING:
 
 
 async def kurabito(*arguments: str) -> tuple[int, str, str]:
-    program = [sys.executable, "-c", "from kurabito.cli import main; main()", *arguments]
-    process = await asyncio.create_subprocess_exec(
-        *program, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
-    )
-    out, err = await process.communicate()
-    return process.returncode or 0, out.decode(), err.decode()
+    done = await asyncio.to_thread(run, [*KURABITO, *arguments], timeout=PATIENCE)
+    return done.returncode, done.stdout, done.stderr
 
 
 async def test_a_preview_shows_each_item_and_why_it_would_not_be_taken(site: FeedSite) -> None:

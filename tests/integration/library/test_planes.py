@@ -12,6 +12,8 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 from psycopg import sql
+from tests.support import commands
+from tests.support.commands import KURABITO
 from tests.support.waiting import PATIENCE
 
 from kurabito.app.database import missing_role, prepare_database
@@ -27,7 +29,6 @@ from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Settings
 
 ADD = "INSERT INTO jobs (id, kind, created_at, updated_at) VALUES ('a', 'delete', :now, :now)"
-KURABITO = [sys.executable, "-m", "kurabito.cli"]
 
 
 @pytest.fixture
@@ -48,9 +49,7 @@ def run(settings: Settings, *arguments: str, database: str | None = None) -> sub
         "KURABITO_DATAPLANE_ROLE": settings.dataplane_role,
         "KURABITO_LOG_FORMAT": "json",
     }
-    return subprocess.run(
-        [*KURABITO, *arguments], env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
-    )
+    return commands.run([*KURABITO, *arguments], env=environment, timeout=PATIENCE)
 
 
 @pytest.fixture

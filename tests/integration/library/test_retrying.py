@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
+from tests.support.commands import KURABITO, run
 from tests.support.waiting import PATIENCE
 
 from kurabito.app.compose.library import LibraryParts
@@ -15,8 +12,7 @@ from kurabito.library.scans.queue import TaskPriority, TaskStatus
 async def test_the_command_line_asks_for_a_new_scan(parts: LibraryParts, url: str) -> None:
     task_id = await parts.scans.submit_task(1, TaskPriority.HIGH)
     await parts.scans.cancel_task(task_id)
-    command = [sys.executable, "-m", "kurabito.cli", "tasks", "retry", "--queue", url, str(task_id)]
-    retried = subprocess.run(command, env={**os.environ}, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    retried = run([*KURABITO, "tasks", "retry", "--queue", url, str(task_id)], timeout=PATIENCE)
     assert retried.returncode == 0, retried.stderr
     before = await parts.scans.get_task(task_id)
     assert before is not None

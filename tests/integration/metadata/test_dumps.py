@@ -6,13 +6,13 @@ import gzip
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.commands import KURABITO, run
 from tests.support.waiting import PATIENCE
 
 from kurabito.db import Connection, Database
@@ -452,19 +452,13 @@ def test_the_command_recognises_a_file_and_says_what_it_left_out(tmp_path: Path)
     (tmp_path / "titles.gz").write_bytes(gzip.compress(f"<animetitles>{rows}</animetitles>".encode()))
     (tmp_path / "page.html").write_text("<html></html>")
 
-    def run(name: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "kurabito.cli", "metadata", "import", str(tmp_path / name)],
-            env={**os.environ, "KURABITO_STATE": str(tmp_path / "state")},
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+    def load(name: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "KURABITO_STATE": str(tmp_path / "state")}
+        return run([*KURABITO, "metadata", "import", str(tmp_path / name)], env=environment, timeout=PATIENCE)
 
-    done = run("titles.gz")
+    done = load("titles.gz")
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, "Entries read (anidb): 1"), done.stderr
     assert "Rows left out: 1; the first: anime '?': it has no number" in done.stderr
-    refused = run("page.html")
+    refused = load("page.html")
     assert refused.returncode == 1
     assert "of no known project" in refused.stderr

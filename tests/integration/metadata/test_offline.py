@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 import tarfile
 from collections.abc import Callable
 from datetime import date
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support import commands
+from tests.support.commands import KURABITO
 from tests.support.waiting import PATIENCE
 
 from kurabito.errors import InvalidInput
@@ -227,15 +228,9 @@ async def test_the_command_imports_a_file_or_fetches_it_from_where_the_settings_
     world.posters["/data.json"] = (200, {"Content-Type": "application/json"}, CONTENT)
 
     async def run(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-        return await asyncio.to_thread(
-            subprocess.run,
-            [sys.executable, "-m", "kurabito.cli", "metadata", *arguments],
-            env={**os.environ, "KURABITO_STATE": str(tmp_path / "state"), **settings},
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        environment = {**os.environ, "KURABITO_STATE": str(tmp_path / "state"), **settings}
+        command = [*KURABITO, "metadata", *arguments]
+        return await asyncio.to_thread(commands.run, command, env=environment, timeout=PATIENCE)
 
     updated = await run("update", KURABITO_OFFLINE_IDS_URL=world.url("/data.json"))
     assert (updated.returncode, updated.stdout) == (0, "9 entries are known now.\n"), updated.stderr

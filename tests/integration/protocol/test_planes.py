@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.support.commands import KURABITO, run
 from tests.support.waiting import PATIENCE
 
 from kurabito.app.database import prepare_database
@@ -85,7 +84,6 @@ def test_both_planes_say_so_and_end(migrated_sqlite: str, tmp_path: Path) -> Non
     with pytest.raises(ProtocolMismatch, match=r"version 2\.3"):
         prepare_database(settings)
     environment = {**os.environ, "KURABITO_STATE": str(settings.state), "KURABITO_DATABASE": migrated_sqlite}
-    command = [sys.executable, "-m", "kurabito.cli", "dataplane", "--once"]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    ended = run([*KURABITO, "dataplane", "--once"], env=environment, timeout=PATIENCE)
     assert ended.returncode != 0
     assert "the database speaks version 2.3 of the planes' protocol and this program 1.0" in ended.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.commands import KURABITO, Command, run
 from tests.support.waiting import PATIENCE, Until
-
-KURABITO = [sys.executable, "-m", "kurabito.cli"]
 
 
 @dataclass
@@ -36,29 +34,23 @@ class Served:
 class Commands:
     """Runs our commands on one state folder."""
 
-    def __init__(self, state: Path, logs: Path) -> None:
+    def __init__(self, state: Path, logs: Path, *, start: type[subprocess.Popen[str]] = Command) -> None:
         self.state = state
         self.descriptors: int | None = None
         """How many file descriptors a command that is started may have; None: as many as we."""
         self._logs = logs
+        self._start = start
 
     def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """A command that ends by itself."""
-        return subprocess.run(
-            [*KURABITO, *arguments],
-            env=self._environment(environment),
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        return run([*KURABITO, *arguments], env=self._environment(environment), timeout=PATIENCE)
 
     @contextmanager
     def started(self, *arguments: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], Path]]:
         """A command that runs until it is told to stop, and the file that has its log."""
         log = self._logs / f"{len(list(self._logs.iterdir()))}.log"
         with log.open("wb") as stream:
-            process = subprocess.Popen(
+            process = self._start(
                 [*self._few_descriptors(), *KURABITO, *arguments],
                 env=self._environment(environment),
                 stdout=subprocess.PIPE,

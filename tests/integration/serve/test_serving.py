@@ -5,20 +5,25 @@ from __future__ import annotations
 import os
 import signal
 import stat
+import subprocess
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
+from tests.integration.serve.conftest import Commands
 from tests.support.waiting import Until
 
 from kurabito.access import Sessions
 from kurabito.db import open_database
 from kurabito.protocol import planes
 
-if TYPE_CHECKING:
-    from tests.integration.serve.conftest import Commands
+
+@pytest.fixture
+def commands_anew(tmp_path: Path) -> Commands:
+    """Commands that load what they need, as everywhere else."""
+    (tmp_path / "logs").mkdir()
+    return Commands(tmp_path / "state", tmp_path / "logs", start=subprocess.Popen)
 
 
 def children_of(pid: int) -> list[int]:
@@ -49,13 +54,13 @@ def sqlite(commands: Commands) -> str:
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 def test_serve_answers_and_stops_with_nothing_left_running(
-    commands: Commands, until: Until, stop: signal.Signals
+    commands_anew: Commands, until: Until, stop: signal.Signals
 ) -> None:
-    with commands.serving() as served:
+    with commands_anew.serving() as served:
         answer = httpx2.get(f"{served.url}/health")
         assert answer.json() == {"status": "ok", "version": version("kurabito"), "database": "sqlite"}
-        assert stat.S_IMODE(commands.state.stat().st_mode) == 0o700
-        until(lambda: living_planes(sqlite(commands)))
+        assert stat.S_IMODE(commands_anew.state.stat().st_mode) == 0o700
+        until(lambda: living_planes(sqlite(commands_anew)))
         (child,) = children_of(served.process.pid)
         served.process.send_signal(stop)
         code, out, log = served.leave()
@@ -64,7 +69,7 @@ def test_serve_answers_and_stops_with_nothing_left_running(
     assert '"event": "data plane stopped"' in log
     assert "Traceback" not in log
     assert not alive(child)
-    assert living_planes(sqlite(commands)) == []
+    assert living_planes(sqlite(commands_anew)) == []
 
 
 async def test_the_link_that_is_printed_logs_in_once_and_is_not_in_the_log(commands: Commands) -> None:
@@ -113,27 +118,27 @@ def test_a_second_serve_says_who_has_the_state_and_leaves(commands: Commands) ->
         assert httpx2.get(f"{served.url}/health").status_code == 200
 
 
-def test_a_killed_serve_leaves_no_lock_and_no_orphan(commands: Commands, until: Until) -> None:
-    with commands.serving() as served:
-        until(lambda: living_planes(sqlite(commands)))
+def test_a_killed_serve_leaves_no_lock_and_no_orphan(commands_anew: Commands, until: Until) -> None:
+    with commands_anew.serving() as served:
+        until(lambda: living_planes(sqlite(commands_anew)))
         (child,) = children_of(served.process.pid)
         served.process.kill()
         served.process.wait()
         until(lambda: not alive(child))
-    assert living_planes(sqlite(commands)) == []
-    with commands.serving("--no-dataplane") as served:
+    assert living_planes(sqlite(commands_anew)) == []
+    with commands_anew.serving("--no-dataplane") as served:
         assert httpx2.get(f"{served.url}/health").status_code == 200
 
 
-def test_a_killed_data_plane_is_started_again(commands: Commands, until: Until) -> None:
-    with commands.serving() as served:
-        until(lambda: living_planes(sqlite(commands)))
-        (first,) = living_planes(sqlite(commands))
+def test_a_killed_data_plane_is_started_again(commands_anew: Commands, until: Until) -> None:
+    with commands_anew.serving() as served:
+        until(lambda: living_planes(sqlite(commands_anew)))
+        (first,) = living_planes(sqlite(commands_anew))
         (child,) = children_of(served.process.pid)
         os.kill(child, signal.SIGKILL)
-        until(lambda: [plane.name for plane in living_planes(sqlite(commands))] not in ([], [first.name]))
+        until(lambda: [plane.name for plane in living_planes(sqlite(commands_anew))] not in ([], [first.name]))
         # The dead one is known to be dead at once, not when its time is over.
-        assert first.name not in {plane.name for plane in living_planes(sqlite(commands))}
+        assert first.name not in {plane.name for plane in living_planes(sqlite(commands_anew))}
         assert httpx2.get(f"{served.url}/health").status_code == 200
 
 
