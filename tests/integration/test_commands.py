@@ -99,6 +99,28 @@ def test_it_writes_to_a_terminal_line_by_line() -> None:
     assert [stream[-1] for stream in said[0]["streams"]] == [True, True, False]
 
 
+def test_the_limits_are_those_of_now() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft - 1, hard))
+    try:
+        anew, forked = [facts(start)[0] for start in WAYS]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert forked == anew
+    assert forked["limits"][resource.RLIMIT_NOFILE] == [soft - 1, hard]
+
+
+def test_what_a_test_left_running_when_it_failed_is_ended(tmp_path: Path) -> None:
+    program = tmp_path / "sleeps.py"
+    program.write_text(SLEEPS)
+    with (
+        pytest.raises(AssertionError),
+        Command[str]([sys.executable, str(program)], stdout=subprocess.PIPE, text=True) as process,
+    ):
+        raise AssertionError
+    assert process.returncode == -signal.SIGKILL
+
+
 @pytest.fixture
 def sleeping(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A process that has been forked, and sleeps."""
@@ -151,12 +173,6 @@ def test_what_differs_before_a_program_runs_is_started_anew(tmp_path: Path) -> N
     assert not is_loaded(env={**os.environ, "TZ": "Asia/Tokyo"})
     assert not is_loaded("env")
     assert not is_loaded(preexec_fn=int)
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (soft - 1, hard))
-    try:
-        assert not is_loaded()
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_command_says_and_returns_the_same() -> None:

@@ -57,11 +57,19 @@ class Command(subprocess.Popen[AnyStr]):
             umask=_umask(),
             new_session=new_session,
             group=group,
+            limits=_limits(),
         )
         streams = [own if pipe == -1 else pipe for own, pipe in enumerate((pipes[0], pipes[3], pipes[5]))]
         self.pid = _loaded.start(order, streams)
         self._child_created = True
         self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
+
+
+    def __exit__(self, kind: type[BaseException] | None, *problem: Any) -> None:
+        if kind is not None:
+            # The test is over: to wait for what it did not end is to wait for ever.
+            self.kill()
+        super().__exit__(kind, *problem)
 
 
 def run(
@@ -93,7 +101,6 @@ class _Loaded:
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._owner = os.getpid()
-        self._limits = _limits()
 
     def can_run(self, folder: str | Path | None, environment: Mapping[str, str]) -> bool:
         """Whether a process of this kind could not be told from one that was started anew."""
@@ -102,7 +109,6 @@ class _Loaded:
             and os.getpid() == self._owner
             and (folder is None or Path(folder).is_dir())
             and _read_early(environment) == _read_early(_OUTSIDE)
-            and _limits() == self._limits
         )
 
     def start(self, order: Order, streams: list[int]) -> int:
@@ -154,9 +160,9 @@ def _read_early(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if not name.startswith(_READ_LATE)}
 
 
-def _limits() -> list[tuple[int, int]]:
-    kinds = sorted(name for name in vars(resource) if name.startswith("RLIMIT_"))
-    return [resource.getrlimit(getattr(resource, kind)) for kind in kinds]
+def _limits() -> list[tuple[int, int, int]]:
+    kinds = {kind for name, kind in vars(resource).items() if name.startswith("RLIMIT_")}
+    return [(kind, *resource.getrlimit(kind)) for kind in sorted(kinds)]
 
 
 def _umask() -> int:

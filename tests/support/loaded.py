@@ -12,6 +12,7 @@ import importlib
 import io
 import json
 import os
+import resource
 import runpy
 import signal
 import socket
@@ -47,6 +48,8 @@ class Order:
     new_session: bool
     group: int
     """The process group that it joins; 0 is one of its own, -1 that of its parent."""
+    limits: list[tuple[int, int, int]]
+    """What whoever asks may take of the machine: each resource with its soft and hard limit."""
 
 
 def main() -> None:
@@ -108,6 +111,8 @@ def _become(order: Order, streams: list[int]) -> None:
     for number, given in enumerate(streams):
         os.dup2(given, number)
     os.umask(order.umask)
+    for kind, soft, hard in order.limits:
+        resource.setrlimit(kind, (soft, hard))
     os.chdir(order.folder)
     os.environ.clear()
     os.environ.update(order.environment)
