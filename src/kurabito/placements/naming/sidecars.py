@@ -89,7 +89,7 @@ _WORDS: Final[dict[str, tuple[str, ...]]] = {
         "lt": "lt lit lithuanian",
         "fa": "fa per fas persian farsi",
         "ca": "ca cat catalan català",
-        "is": "ice isl icelandic",
+        "is": "is ice isl icelandic íslenska",
         "fil": "fil filipino tagalog",
         "ta": "ta tam tamil",
         "te": "tel telugu",

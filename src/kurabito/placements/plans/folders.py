@@ -11,6 +11,7 @@ from typing import Final
 
 from kurabito.placements.plans.paths import is_digest
 from kurabito.titles import ReleaseKind, parse_title
+from kurabito.titles.numbers import han_number
 
 
 class FolderKind(StrEnum):
@@ -35,6 +36,7 @@ _KINDS: Final[dict[FolderKind, str]] = {
         r"|trailers?|teasers?|featurettes?|behind the scenes|interviews?|deleted scenes|scenes|clips|previews?|promos?"
         r"|(?:bonus|special) features|映像特典|特典映像|特典|tokuten|others?|misc|mvs?|making|events?|iv|webpreviews?"
         r"|openings?|endings?|花絮|预告|logo|shorts|interview|mini-?clips?|outtakes|bloopers|gag reels?|メイキング|予告[編集]?|(?:pv|cm)集|座談会|インタビュー"
+        r"|e[kx]stra ?materi[ae]+le?t?|ekstra|extra'?s|lisämateriaalit?|dodatki|dodatky|bonusy|extr[áa]k|ekstralar|kamera arkas\u0131"
         r"|预告片|預告片?|幕[后後](?:花絮)?|[访訪][谈談]|菜[单單]|彩蛋|(?:bonus|zusatz)material|contenuti (?:speciali|extra)|contenidos? (?:extras?|adicional(?:es)?)"
         r"|material adicional|suppl[ée]ments|бонусы?|дополнительн(?:ые материалы|\u043e)|доп(?:ы|\.? ?материалы)?|특전|부가영상|보너스|메이킹|예고편"
     ),
@@ -51,6 +53,7 @@ _KINDS: Final[dict[FolderKind, str]] = {
         r"(?:0\d{1,3}|\d{0,3}1|\d{3,4}) ?(?:[-~\N{FULLWIDTH TILDE}\N{EN DASH}]|至|到) ?\d{2,4} ?[集话話回]?|(?:disc|disk|disque|dvd|bd|cd|vol|volume|box|part|pt)[ ._-]?\d{1,2}|\d{3,4}[pi]|4k|uhd|hevc|x26[45]|h\.?26[45]|av1|mkv|mp4"
         r"|videos?|tv|main|episodes?|complete|batch|web-?dl|bluray|blu-ray|bdrip|bd|dvd|正片|本篇|main disc|fonts?|scans?|bk|booklets?"
         r"|images?|pics?|covers?|artworks?|posters?|anime|shows|series|tv shows|downloads?|completed?|media|10bit|8bit|hi10p|dual audio"
+        r"|unknown|unsorted|unbekannt|inconnue?|desconocidos?|sconosciut[oi]|onbekend|nieznane|misc videos?"
         r"|(?:new|untitled) folder(?: ?\(?\d+\)?)?|neuer ordner|nouveau dossier|nueva carpeta|新しいフォルダー?|新建文件夹|新資料夾|새 폴더"
     ),
 }
@@ -103,6 +106,10 @@ _HELD: Final = re.compile(
     rf"[ ._]?(?:[-~+&\N{{EN DASH}}]|to|through|and|bis|und|à|et|a|y|e|по|и)[ ._]?([2-9]|{_NUMBER_WORD})"
     r"(?=[ ._]*(?:$|[\])\[(+,&]|-\s|complete|box|and\s|\d{3,4}p))",
     re.I,
+)
+# `蔵人 1-4季+剧场版`, `蔵人 第一至四季`, `蔵人 全4季`
+_HELD_HAN: Final = re.compile(
+    r"(?<=\S)[ ._]?第?([1-9一二三四五六七八九])(?:[-~+]|[季期]?[至到])第?([2-9二三四五六七八九十])[季期]|(?<=\S)[ ._]?全([2-9二三四五六七八九十])[季期]"
 )
 # `Koji All Seasons`, but not `A Brewer for All Seasons`; `The Complete Series 1-4` has no name at all.
 _ALL_HELD: Final = re.compile(
@@ -175,7 +182,7 @@ def read_folder(name: str) -> FolderFacts:
         return FolderFacts(name, kind, season=_counted(digits))
     if kind is not FolderKind.NAMED:
         return FolderFacts(name, kind)
-    told = parse_title(_ALL_HELD.sub("", _HELD.sub(_as_held, _ID.sub("", name))))
+    told = parse_title(_ALL_HELD.sub("", _HELD_HAN.sub(_as_held_han, _HELD.sub(_as_held, _ID.sub("", name)))))
     bare = not (told.seasons or told.source or told.resolution or told.group)
     title = _ID.sub("", name).strip() if told.episodes and bare and len(told.episodes) == 1 else told.title
     title = _TELEVISION.sub("", title) or title if title and not _COMPLETE.fullmatch(title) else None
@@ -202,6 +209,12 @@ def _as_held(found: re.Match[str]) -> str:
     """Several seasons as releases write them, which is what is read best."""
     first, last = _counted(found[1]), _counted(found[2])
     return f"S{first:02}-S{last:02}" if first < last else found[0]
+
+
+def _as_held_han(found: re.Match[str]) -> str:
+    """The same of seasons that are counted in Chinese; what comes behind them is no part of the name."""
+    last = han_number(found[2] or found[3]) or 1
+    return f" S{han_number(found[1] or '1') or 1:02}-S{last:02} "
 
 
 def _counted(word: str) -> int:

@@ -15,6 +15,8 @@ _IN_LINE: Final = re.compile(r"(\d{2,3})(?:\.\s|\s?-\s|[\s_\u3001])\s*(?=\S)")
 # The number before the name of an episode: `1. Rice`, `2 - Water`, `3 Yeast`.
 _LEADING: Final = re.compile(r"(\d{1,3})(\.\s|\s?-\s|[\s_.\u3001])[\s_.-]*(?=[^\W\d])")
 _IN_ORDER: Final = re.compile(r"^\d{1,3}(?:\.\s|\s?-\s)")
+_YEAR_AS_NAME: Final = re.compile(r"\s-\s\d{2,3}\s-\s(?:19|20)\d\d$")
+_COUNTED_BY_WORD: Final = re.compile(r"(?<![A-Za-z])(?:Folge|Episode|Ep|E)[ ._]?\d|第\d+[話话集]", re.I)
 _YEAR_FIRST: Final = re.compile(r"((?:19|20)\d\d)\s?[-.]\s?(\S.*)")
 _YEAR_BEFORE_BLANK: Final = re.compile(r"((?:19|20)\d\d) (\S.*)")
 FEWEST: Final = 3
@@ -86,6 +88,11 @@ def unclear_by_years(readings: list[VideoReading]) -> list[VideoReading]:
     """`Koji - 01 - Rice (1962)`, `Koji - 02 - Water (1965)`: one a year. Films in their order, or not: a person says it."""
     years = {reading.own_year for reading in readings}
     is_named = all(reading.own_title and reading.season is None and reading.episodes for reading in readings)
+    if is_named and all(_YEAR_AS_NAME.search(reading.path.stem) for reading in readings):
+        # `Koji - 01 - 1964`: what the episode is called.
+        return [replace(reading, year=None, own_year=None) for reading in readings]
+    if any(_COUNTED_BY_WORD.search(reading.path.stem) for reading in readings):
+        return readings
     # The episodes of one show are rarely of so many years.
     if None in years or len(years) < 2 or 2 * len(years) < len(readings) or not is_named:
         return readings

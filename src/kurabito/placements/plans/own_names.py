@@ -17,19 +17,23 @@ _TV_SPECIAL: Final = re.compile(r"[\[(]TV[ _]?SP(?:ecial)?s?[\])]", re.I)
 _TV_SEASON: Final = re.compile(
     r"(?<=[^\s])\s?\[TV[ -]?([1-9])\]|(?<=\w )TV-([1-9])(?=\s*(?:[\[(-]|$))"
     # As Thai releases do: `Koji SS2 EP.1`.
-    r"|(?<=\w )SS([1-9])(?=[ _.-]+EP[ _.]?\d)",
+    r"|(?<=\w )SS([1-9])(?=[ _.-]+EP[ _.]?\d)"
+    # As Spanish ones do: `Koji - T03 Cap. 01`.
+    r"|(?<=[ _.-])T0?([1-9])(?=[ _.-]+(?:Cap|Ep)[ _.]{0,2}\d)",
     re.I,
 )
 _ISSUE: Final = re.compile(r"第(\d{1,4})期")
 _SITE: Final = re.compile(r"AnimePahe[_ ]", re.I)
-_TV_ENDING: Final = re.compile(r"[ _.]+(?:TV-|SS)[1-9]$", re.I)
+_TV_ENDING: Final = re.compile(r"[ _.-]+(?:TV-|SS|T0?)[1-9](?:[ _.]+Cap\.?)?$", re.I)
 _SCRAMBLED: Final = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]{16,}")
 # Cameras, discs, and programs that read discs count their files, and none of these numbers is an episode.
-_NUMBERED_BY_MACHINE: Final = re.compile(
-    r"VTS_\d\d_\d|title_?\d{2,3}|(?:.*_)?t\d\d|(?:IMG|VID|MVI|MOV|DSC[FN]?|DJI|PXL|GOPR|GX|GH|GP)_?\d{4,}(?:_\d+)*"
+_OF_CAMERA: Final = re.compile(
+    r"(?:IMG|VID|MVI|MOV|DSC[FN]?|DJI|PXL|GOPR|GX|GH|GP)_?\d{4,}(?:_\d+)*"
+    r"|(?:Aufnahme|Recording|Enregistrement|Registrazione|Grabaci[óo]n|Opname|Nagranie|Запись|録画|录像|video ?\(\d)[ _-]?\(?\d{0,4}\)?"
     r"|.*(?<!\d)(?:19|20)\d\d-\d\d-\d\d[ _](?:at )?\d\d[.:-]\d\d(?:[.:-]\d\d)?(?: ?[AP]M)?",
     re.I,
 )
+_OF_DISC: Final = re.compile(r"VTS_\d\d_\d|title_?\d{2,3}|(?:.*_)?t\d\d", re.I)
 _STREAM: Final = re.compile(r"\d{5}\.m2?ts", re.I)
 _NAMELESS: Final = re.compile(r"0\d{4,}|\d{5,}|VIDEO_TS|movie|film|video|videoplayback|output|untitled", re.I)
 # `202410041900010102-Koji`, `2024年10月04日23時00分00秒-Koji`: when a recorder wrote it.
@@ -59,6 +63,8 @@ _VIDEO_ID: Final = re.compile(
 # `C2E014`: the campaigns of a game that is played before an audience are its seasons.
 _CAMPAIGN: Final = re.compile(r"(?<![A-Za-z0-9])C(\d)E(?=\d{2,3}(?!\d))")
 _LEADING_GROUP: Final = re.compile(r"^\s*\[[^\]]*\]")
+# `[1345-1346][一小时SP]`: the place of an episode's number, wherever the word stands.
+_COUNTED: Final = re.compile(r"[\[【](\d{1,4})(?:-\d{1,4})?(?:v\d)?[\]】]", re.I)
 _NEAR: Final = 6
 _MOST_SPECIALS: Final = 100
 
@@ -114,7 +120,12 @@ def year_above(title: str | None, above: Sequence[FolderFacts]) -> int | None:
 
 def is_numbered_by_machine(path: SplitPath) -> bool:
     """`IMG_0412`, `VTS_01_1`, `title_t00`, `00800.m2ts`: a number that says nothing about episodes."""
-    return bool(_NUMBERED_BY_MACHINE.fullmatch(path.stem) or _STREAM.fullmatch(path.name))
+    return is_of_camera(path) or bool(_OF_DISC.fullmatch(path.stem) or _STREAM.fullmatch(path.name))
+
+
+def is_of_camera(path: SplitPath) -> bool:
+    """`IMG_0412`, `VID_20240101_2315`: what a camera recorded is no film that the folder is called after."""
+    return _OF_CAMERA.fullmatch(path.stem) is not None
 
 
 def end_of_time(stem: str) -> int:
@@ -137,7 +148,9 @@ def _without_far_number(told: ReleaseTitle, stem: str) -> ReleaseTitle:
     found = SPECIAL_WORD.search(stem) if told.kind in (ReleaseKind.OVA, ReleaseKind.SPECIAL) and told.episodes else None
     if found is None or told.seasons:
         return told
-    if f"{told.episodes[0]:g}" in stem[max(0, found.start() - _NEAR) : found.end() + 2 * _NEAR]:
+    number = f"{told.episodes[0]:g}"
+    is_near = number in stem[max(0, found.start() - _NEAR) : found.end() + 2 * _NEAR]
+    if is_near or any(one.lstrip("0") == number for one in _COUNTED.findall(stem)):
         # No series has so many specials: it is an episode, and a long one.
         return replace(told, kind=ReleaseKind.TV) if told.episodes[0] >= _MOST_SPECIALS else told
     return replace(told, episodes=(), title=_LEADING_GROUP.sub("", stem[: found.start()]).replace("_", " ").strip(" -"))

@@ -36,14 +36,22 @@ _UNNAMED_SPECIAL: Final = re.compile(
 )
 _WRITTEN_DAY: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?!\d)")
 # The word for an episode, in languages whose word the reader of titles leaves in the title.
+EPISODE_WORD: Final = re.compile(
+    r"Aflevering|Avsnitt|Afsnit|Jakso|Osa|Odcinek|Epizód|Díl|Bölüm|Серия|Эпизод|Capítulo|Capitulo|Episodio|Épisode|Puntata|Teil|Lecture|Lesson"
+    r"|Vorlesung|Lektion|Урок",
+    re.I,
+)
 _EPISODE_ENDING: Final = re.compile(
-    r"[ _.-]+(?:Aflevering|Avsnitt|Afsnit|Jakso|Odcinek|Epizód|Díl|Серия|Эпизод|Lecture|Lesson|Vorlesung|Lektion|Урок)$"
+    rf"[ _.-]+(?:{EPISODE_WORD.pattern})$"
     # Words that titles have too: `Koji - Session 01`, and not `The Final Act - 01`.
     r"|\s-\s(?:Session|Mission|Stage|Act|Phase|Case|File|Scene|Turn|Track)$",
     re.I,
 )
 _FILM_NUMBER: Final = re.compile(
     r"(?:The[ ._])?Movies?[ ._#-]{0,3}(\d{1,2})(?!\d)|(?:劇場版|剧场版)[ ]?(\d{1,2})(?!\d)|M(\d{2})(?=\])", re.I
+)
+_FOLDER_OF_FILM: Final = re.compile(
+    r".*\w - (?:(?:The|O|Le|Der|Il|De|La|El) )?(?:Filme?n?|Movie|Pel[íi]cula|Elokuva)(?:\s*[\[(].*)?", re.I
 )
 _SHELF_OF_FILMS: Final = re.compile(r"(?<![A-Za-z])(?:movies|films)(?![A-Za-z])|电影|電影|映画|剧场版|劇場版", re.I)
 _PART: Final = re.compile(r"[ ._\-\[(](?:cd|disc|disk|part|pt)[ ._-]?([1-9])(?:[\])]|$|(?=[ ._-]))", re.I)
@@ -216,6 +224,9 @@ def _title(
     """The show's title, and whether the file itself says it."""
     first = _NUMBER_FIRST.match(stem) if episodes else None
     own = _EPISODE_ENDING.sub("", told.title) if told.title else None
+    if own is not None and episodes and EPISODE_WORD.fullmatch(own):
+        # `Jakso 1`
+        own = None
     if own is not None and first is not None and not (own[:1].isdigit() and _begins_with_name(own, first, episodes)):
         own = None
     if own is not None and _ONLY_NUMBER.fullmatch(own) and (first or _ONLY_NUMBER.fullmatch(stem.strip())):
@@ -239,6 +250,7 @@ def _kind(
     """Whether it is an episode, a special (with what it is called) or a film; None if nothing says it."""
     sorted_as = next((one.kind for one in above if one.kind not in (FolderKind.NEUTRAL, FolderKind.TRACKS)), None)
     is_film = told.kind is ReleaseKind.MOVIE and not (episodes and _counts_episodes(stem))
+    is_film = is_film or (not episodes and bool(above) and _FOLDER_OF_FILM.fullmatch(above[0].name) is not None)
     if is_film or (sorted_as is FolderKind.FILMS and not _PAIR.search(stem)):
         return WorkKind.FILM, None
     if told.kind in (ReleaseKind.OVA, ReleaseKind.SPECIAL) and season != 0 and not _PAIR.search(stem):

@@ -19,7 +19,7 @@ from kurabito.placements.plans.leading_numbers import (
 )
 from kurabito.placements.plans.model import WorkKind
 from kurabito.placements.plans.own_names import is_numbered_by_machine
-from kurabito.placements.plans.reading import SeasonFrom, VideoReading
+from kurabito.placements.plans.reading import EPISODE_WORD, SeasonFrom, VideoReading
 from kurabito.placements.plans.seasons import LONGEST_SEASON, in_hundreds
 from kurabito.placements.plans.words.specials import SHORT_SPECIAL
 from kurabito.titles import parse_title
@@ -27,7 +27,7 @@ from kurabito.titles import parse_title
 _CHECKSUM: Final = re.compile(r"[\[( ][0-9A-Fa-f]{8}[\])]?")
 # The last episode may say that it is the last.
 _ENDS: Final = re.compile(
-    r"[ _.-]+[\[(]?(?:END|FIN|Final|完|終)[\])]?(?=[ _.\[(-]|$)|[ _.]*\W?(?:大结局|大結局|最終回)\W?",
+    r"[ _.-]+[\[(]?(?:END|ENDE|FIN|FINE|Final|完|終)[\])]?(?=[ _.\[(-]|$)|[ _.]*\W?(?:大结局|大結局|最終回)\W?",
     re.I,
 )
 _DIGITS: Final = re.compile(r"\d+")
@@ -46,6 +46,7 @@ _SECTION: Final = re.compile(r"\d{1,3}[ ._-]+[^\W\d]")
 _NAMED_NUMBER: Final = re.compile(
     r"(?:Part|Pt|Chapter|Episode|Ep|E|No|#|第)[ ._-]{0,2}\d|\d\s?(?:[话話集回]|화|of)", re.I
 )
+_FIRST_YEAR: Final = 1900
 _SIZE_OF_FILM: Final = 2_500_000_000
 _FEWEST_OF_YEAR: Final = 4
 """Films of one story have been shown in one year, but not so many."""
@@ -235,13 +236,14 @@ def _differing(rows: Sequence[Sequence[str]]) -> int | None:
     columns = [column for column, values in enumerate(zip(*rows, strict=True)) if len(set(values)) > 1]
     if len(columns) != 1 or len({int(row[columns[0]]) for row in rows}) != len(rows):
         return None
-    return columns[0] if all(int(row[columns[0]]) < 2000 for row in rows) else None
+    # What may be a year counts nothing.
+    return columns[0] if all(int(row[columns[0]]) < _FIRST_YEAR for row in rows) else None
 
 
 def _with_number(reading: VideoReading, numbers: Sequence[str], column: int) -> VideoReading:
     at = [found.span() for found in _DIGITS.finditer(_CHECKSUM.sub("", reading.path.stem))][column]
     written = _COUNTED.sub("", reading.path.stem[: at[0]]).rstrip(" -_.[(#")
-    before = parse_title(written).title if written else None
+    before = parse_title(written).title if written and not EPISODE_WORD.fullmatch(written) else None
     above = show_title(map(read_folder, reversed(reading.path.folders)))
     # `01.Kura.1080p`, `02.Kura.1080p`: the number is first, and nothing else differs.
     behind = reading.path.stem[at[1] :].lstrip(" -_.])、") if not (written or above) else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -24,6 +24,7 @@ _LATER_PART: Final = re.compile(
     r"[ :,-]*[\[(]?(?:(?:Part|Cour) ?[2-9]|(?:2nd|Second|3rd|Third) (?:Part|Cour)|第[2-9二三]クール)[\])]?$", re.I
 )
 _LATER_PARTS: Final = range(2, 10)
+_LONGEST_FIRST_PART: Final = 14
 _SHORTEST_SEASON: Final = 10
 """A number below it, in a season after the first, cannot count through all of them."""
 
@@ -179,9 +180,13 @@ def _in_part(
     reading: VideoReading, part: dict[tuple[str, int], set[Episode]], counts: dict[tuple[str, int], set[Episode]]
 ) -> WorkReading:
     """An episode of `Koji S2 Part 2`: its number is one of the season, unless it begins where a part may begin, too."""
-    if min(part[fold_title(reading.title or ""), reading.season or 1]) > _SHORTEST_SEASON:
-        return _placed_by_name(reading, counts)
+    first = min(part[fold_title(reading.title or ""), reading.season or 1])
     work = episode_work(reading, reading.season or 1)
+    if _SHORTEST_SEASON < first <= _LONGEST_FIRST_PART + 1:
+        # With the seasons before it the number would be larger.
+        return WorkReading(work, reason_for(reading, work))
+    if first > _SHORTEST_SEASON:
+        return _placed_by_name(reading, counts)
     return WorkReading(None, because(PlanReason.MAYBE_ABSOLUTE, number=reading.episodes[0]), (work,))
 
 
@@ -226,11 +231,29 @@ def _of_later_part(
     if of_show and first == max(of_show) + 1:
         work = replace(episode_work(reading, 1), title=show)
         return WorkReading(work, reason_for(reading, work))
+    if not before and _SHORTEST_SEASON < first <= _LONGEST_SHOWN:
+        # No part begins there: it goes on from the first one, which lies elsewhere.
+        work = replace(episode_work(reading, 1), title=show)
+        return WorkReading(work, reason_for(reading, work))
     if first <= _LONGEST_SHOWN and (not before or first > before):
         return None
     counted = tuple(number + int(before) for number in reading.episodes) if first <= before else reading.episodes
     works = episode_work(reading, 1), replace(episode_work(reading, 1, counted), title=show)
     return WorkReading(None, because(PlanReason.MAYBE_ABSOLUTE, number=reading.episodes[0]), works)
+
+
+def with_show_of_part(placed: Sequence[WorkReading]) -> list[WorkReading]:
+    """The specials of `Koji Part 2` are those of `Koji`, where its episodes are."""
+    shows = {one.work.title for one in placed if one.work is not None and one.work.kind is WorkKind.EPISODE}
+    return [_with_show_of_part(one, shows) for one in placed]
+
+
+def _with_show_of_part(placed: WorkReading, shows: Collection[str | None]) -> WorkReading:
+    work = placed.work
+    found = _LATER_PART.search(work.title or "") if work is not None and work.kind is WorkKind.SPECIAL else None
+    if work is None or found is None or work.title in shows or (work.title or "")[: found.start()] not in shows:
+        return placed
+    return replace(placed, work=replace(work, title=str(work.title)[: found.start()]))
 
 
 def episode_work(reading: VideoReading, season: int, episodes: tuple[Episode, ...] | None = None) -> Work:

@@ -16,9 +16,9 @@ from kurabito.titles import fold_title
 
 _SEQUEL: Final = re.compile(r"(.*\w[!?.]*)[ ._]+(II|III|IV|V|VI|[2-9])")
 # In Chinese and Japanese no blank stands before it.
-_JOINED_SEQUEL: Final = re.compile(r"(.*[\u3041-\u30ff\u4e00-\u9fff\uac00-\ud7a3])([2-9])")
+_JOINED_SEQUEL: Final = re.compile(r"(.*[\u3041-\u30ff\u4e00-\u9fff\uac00-\ud7a3])(II|III|IV|VI{0,3}|IX|[2-9])")
 _FIRST_OF_SEQUELS: Final = re.compile(r"(.*[^\W\d_][!?.]*)[ ._]?1")
-_ROMAN: Final = {"II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6}
+_ROMAN: Final = {"II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9}
 _SEASON_WORDS: Final = re.compile(r"(?:Series|Season) \d{1,2}(?!\d)", re.I)
 # As fansub groups write the season of an anime: not `Koji Part 2`, `Koji 1 2` or `Koji 9`.
 _FANSUB_SEQUEL: Final = re.compile(r"(?<!part)(?<!vol)(?<!vol\.)(?<!cour) (?:II|III|IV|(?<![\d] )[23])$", re.I)
@@ -96,13 +96,16 @@ def _as_season(reading: VideoReading, shows: Collection[str], *, is_known: bool)
     first = _FIRST_OF_SEQUELS.fullmatch(title)
     if first and f"{fold_title(first[1])}2" in shows and reading.season in (None, 0, 1):
         return replace(reading, title=first[1])
-    found = _SEQUEL.fullmatch(title) or _JOINED_SEQUEL.fullmatch(title)
+    joined = _JOINED_SEQUEL.fullmatch(title)
+    found = _SEQUEL.fullmatch(title) or joined
     if found is None:
         return reading
     number = _ROMAN.get(found[2]) or int(found[2])
     is_beside = not {fold_title(found[1]), f"{fold_title(found[1])}1"}.isdisjoint(shows)
-    is_said = not is_known and bool(_FANSUB_SEQUEL.search(reading.title or "")) and reading.path.stem[0] in "[【"
-    if not (is_beside or is_said) or reading.season not in (None, 0, number):
+    # `蔵人IV`: no name in Chinese or Japanese goes on in such letters.
+    is_said = joined is not None and found[2] in _ROMAN
+    is_said = is_said or (bool(_FANSUB_SEQUEL.search(title)) and reading.path.stem[0] in "[【")
+    if not (is_beside or (is_said and not is_known)) or reading.season not in (None, 0, number):
         return reading
     if reading.kind is WorkKind.SPECIAL:
         return replace(reading, title=found[1], special_of=number)

@@ -10,7 +10,7 @@ from typing import Final
 
 from kurabito.placements.naming.sidecars import TrackFlag, TrackTag, language_of, read_tag
 from kurabito.placements.plans.folders import FolderKind, folder_kind
-from kurabito.placements.plans.model import FileClass, PlannedFile
+from kurabito.placements.plans.model import FileClass, PlannedFile, WorkKind
 from kurabito.placements.plans.paths import SplitPath
 from kurabito.placements.plans.reading import SeasonFrom, VideoReading, read_video
 from kurabito.titles import Episode, fold_title
@@ -57,6 +57,10 @@ class TrackFinder:
             split = SplitPath.of(video.path)
             self._folders[video.path] = split.folders
             self._by_stem[split.stem.casefold()].append(video.path)
+        self._by_film: dict[tuple[str, int | None], list[str]] = defaultdict(list)
+        for video in videos:
+            if video.work is not None and video.work.kind is WorkKind.FILM and video.file_class is FileClass.VIDEO:
+                self._by_film[fold_title(video.work.title or ""), video.work.year].append(video.path)
         for reading in readings:
             if reading.kind is not None:
                 season, episodes, label = _key(reading)
@@ -73,6 +77,8 @@ class TrackFinder:
         own = path.stem if video is None else rest
         if video is None:
             video, rest = self._by_folder_name(path), path.stem
+        if video is None:
+            video, rest = self._by_film_name(path), _tail(path.stem)
         if video is None and by_number:
             video, rest = self._by_number(path), _tail(path.stem)
             is_song = video is not None and self._may_be_song(path, video)
@@ -103,6 +109,13 @@ class TrackFinder:
             if videos := self._by_stem.get(folder.casefold()):
                 return self._nearest(videos, path)
         return None
+
+    def _by_film_name(self, path: SplitPath) -> str | None:
+        """`Koji (1962).en.srt` beside `Koji (1962) - 1080p.mkv`."""
+        own = _read_track(path)
+        if own.episodes or own.own_year is None or not own.own_title:
+            return None
+        return self._closest(self._by_film.get((fold_title(own.title or ""), own.own_year), []), path)
 
     def _is_of_another(self, path: SplitPath, video: str) -> bool:
         """Whether the name of a track says another episode of the same show: `2_English` says none."""

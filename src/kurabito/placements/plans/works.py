@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -11,9 +11,16 @@ from typing import Final
 
 from kurabito.placements.plans.folders import OF_FILMS, FolderKind, folder_kind, read_folder
 from kurabito.placements.plans.model import PlanContext, ShowContext, Work, WorkKind, because
+from kurabito.placements.plans.own_names import is_of_camera
 from kurabito.placements.plans.reading import VideoReading
 from kurabito.placements.plans.reasons import PlanReason
-from kurabito.placements.plans.seasons import WorkReading, episode_work, place_by_names, place_in_series
+from kurabito.placements.plans.seasons import (
+    WorkReading,
+    episode_work,
+    place_by_names,
+    place_in_series,
+    with_show_of_part,
+)
 from kurabito.titles import fold_title, parse_title
 
 _SAYS_MOVIE: Final = re.compile(r"(?<![A-Za-z])Movies? ?\d", re.I)
@@ -35,7 +42,7 @@ def place_videos(readings: Sequence[VideoReading], context: PlanContext) -> list
     told = [one if isinstance(one, VideoReading) else None for one in resolved]
     numbered = [one for one in told if one is not None and one.kind is WorkKind.EPISODE]
     placed = iter(place_in_series(numbered, context) if _series(context) else place_by_names(numbered))
-    return [_one(one, placed.__next__, context) for one in resolved]
+    return with_show_of_part([_one(one, placed.__next__, context) for one in resolved])
 
 
 def _series(context: PlanContext) -> tuple[ShowContext, ...]:
@@ -114,6 +121,9 @@ class _Unnumbered:
         self._told = {_folded(reading) for reading in readings if reading.kind is not None}
         self._numbered = {_folded(reading) for reading in readings if reading.kind is WorkKind.EPISODE} - {""}
         loose = [reading for reading in readings if reading.kind is None]
+        self._years: dict[str, Counter[int | None]] = defaultdict(Counter)
+        for reading in loose:
+            self._years[_folded(reading)][reading.own_year] += reading.part is None
         self._begun = Counter(_beginning(reading) for reading in loose)
         self._loose = Counter(reading.path.folders for reading in loose if reading.own_year is None)
         names = {fold_title(name) for show in context.shows if show.is_film for name in show.names}
@@ -131,8 +141,8 @@ class _Unnumbered:
         if self.context.shows and not self.context.shows[0].is_film:
             return self._only_episode(reading)
         film = replace(reading, kind=WorkKind.FILM, episodes=())
-        is_of_series = reading.dated or reading.sectioned or reading.season is not None
-        if not is_of_series and self._stands_alone(reading):
+        is_no_film = reading.dated or reading.sectioned or reading.season is not None or is_of_camera(reading.path)
+        if not is_no_film and self._stands_alone(reading):
             return film
         work = Work(kind=WorkKind.FILM, title=reading.title, year=reading.year)
         return WorkReading(None, because(PlanReason.NO_NUMBER), (work,))
@@ -181,6 +191,8 @@ class _Unnumbered:
             return True
         if reading.title is None:
             return False
+        if self._is_programme(own):
+            return False
         if self._titles[own] > 1:
             # Several files of one film: which one is for a person to say, but a film it is.
             parts = reading.part is not None and (self._titles[own] == 2 or bool(_DISC.search(reading.path.stem)))
@@ -192,6 +204,11 @@ class _Unnumbered:
         if self._is_part_of_folder(reading, own):
             return False
         return not any(own.startswith(title) or title.startswith(own) for title in self._numbered)
+
+    def _is_programme(self, own: str) -> bool:
+        """Whether some videos of one title have one year and others another: films of a name are shown once a year."""
+        years = self._years[own]
+        return len(years) > 1 and max(years.values()) > 1
 
     def _is_one_of_many(self, reading: VideoReading) -> bool:
         """Whether others beside it are called alike, or lie with it in the folder of a show: episodes that only have names."""

@@ -73,6 +73,7 @@ _MATERIAL: Final = "|".join(
         "Promotion(?:al)? (?:Video|Movie|Clip|Film)s?|(?:Music|Image|Video|Making) Clips?|Event Digest|Stage (?:Greeting|Talk|Event)s?",
         "(?:Cast|Staff|Director|Creator|Voice Actor|Seiyuu)s? (?:Interview|Talk|Message|Comment)s?|Bonus (?:Video|Footage|Clip|Dis[ck])s?",
         "(?:Special|TV|Original) (?:OP|ED|Opening|Ending)s?|(?:Opening|Ending) (?:Movie|Video|Animation|Theme|Song|Credit)s?",
+        "(?:Opening|Ending|G[ée]n[ée]rique(?: de (?:d[ée]but|fin))?|Abertura|Encerramento|Sigla|OP|ED)s? (?:sans cr[ée]dits?|sin cr[ée]ditos|sem cr[ée]ditos|senza crediti|ohne Credits)",
         "(?:Audio )?Commentar(?:y|ies)|Sneak Peeks?|First Look|Bonus (?:Content|Material)s?",
         "Inside the Episodes?|Special Features?|Bonus Features?|Cast (?:and|&) Crew(?: Interviews?)?",
         "Bande annonce|B[êe]tisier|Sc[èe]nes coup[ée]es|Les coulisses|Coulisses(?: du tournage)?|Entretiens?",
@@ -84,7 +85,7 @@ _MATERIAL: Final = "|".join(
         "Zwiastun|Usuni[ęe]te sceny",
     )
 )
-_TAGS_BEHIND: Final = r"[ ._](?:\d{3,4}p|4K|WEB|Blu-?Ray|BD|DVD|HDTV|[xh]\.?26[45])(?![a-z])"
+_TAGS_BEHIND: Final = r"[ ._](?:\d{3,4}p|4K|WEB|Blu-?Ray|BD|DVD|[HP]DTV|[xh]\.?26[45]|FRENCH|GERMAN|ITALIAN|SPANISH|VOSTFR|MULTI|NORDIC)(?![a-z])"
 _NAMED_MATERIAL: Final = re.compile(
     r"^Extras?[ ._-]?\d{0,2}$|"
     # Alone, or with what it shows behind a dash; so may words that titles have too.
@@ -98,13 +99,15 @@ _NAMED_MATERIAL: Final = re.compile(
 _SONG: Final = re.compile(r"(?<=[A-Za-z!?][ .])(?:OP|ED)[ .-]?\d{1,2}[a-z]?(?=\s?(?:[\[(]|$))")
 # What tells of someone or something. Films are called so too: what lies around it has to say that it is none.
 _TELLS_OF: Final = re.compile(
-    r"(?:An )?(?:Interviews?|Conversations?|Q ?& ?A) with .+|(?:The )?Making of .+|.+ Interviews?|Entretien avec .+|Interview mit .+|Entrevista (?:con|com|a) .+"
+    r"(?:An )?(?:Interviews?|Conversations?|Q ?& ?A) with .+|(?:The )?Making of .+|.+ Interviews?|Entretien avec .+|Interview mit .+|Inter[vw][ji][ue]w? med .+|Haastattelu.*|Wywiad z .+|Rozhovor s .+|Entrevista (?:con|com|a) .+"
     r"|Intervista (?:a|con) .+|Интервью \u0441 .+",
     re.I,
 )
 # What follows a number like this is the episode's own title.
 _LETTER: Final = re.compile(r"[^\W_]")
-NUMBERED: Final = re.compile(r"S\d{1,2}[ ._]?E\d|(?<!\d)\d{1,2}x\d\d|\s-\s\d{2,4}(?:v\d)?\s-\s|第\d+[话話集期回]", re.I)
+NUMBERED: Final = re.compile(
+    r"S\d{1,2}[ ._]?E\d|(?<!\d)\d{1,2}x\d\d|\s-\s\d{2,4}(?:v\d)?\s-\s|第\d+[话話集回]|第\d{2,}期", re.I
+)
 # `Koji.E05.Trailer`, `蔵人 #05 予告`, `05 - Behind the Scenes`: nothing of the extra itself is counted so.
 _COUNTED_BEFORE: Final = re.compile(
     r"(?<![A-Za-z0-9])(?:EP?[ .]?\d{2,4}|#\d{2,3}|-\s\d{2,4}(?:v\d)?(?=\s))(?![A-Za-z0-9])|^(?:\[[^\]]*\]\s?)?\d{2,3}(?:\s-\s|\.\s|\s)",
