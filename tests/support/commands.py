@@ -64,7 +64,6 @@ class Command(subprocess.Popen[AnyStr]):
         self._child_created = True
         self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
 
-
     def __exit__(self, kind: type[BaseException] | None, *problem: Any) -> None:
         if kind is not None:
             # The test is over: to wait for what it did not end is to wait for ever.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 from typing import Final
 
@@ -10,7 +11,7 @@ from kurabito.catalog.releases import Name
 from kurabito.metadata.lookup import Sequel, read_part, read_sequel
 from kurabito.titles.junk_names import is_junk_name
 from kurabito.titles.kana import kana_to_romaji
-from kurabito.titles.numbers import FORMAL_HAN, han_number
+from kurabito.titles.numbers import FORMAL_HAN, han_number, word_number
 from kurabito.titles.romaji import romaji_key
 from kurabito.titles.scripts import simplified
 from kurabito.titles.text import CJK
@@ -21,6 +22,8 @@ _SHORTEST_KEY: Final = 6
 _SHORTEST_HALF: Final = 4
 _SHORTEST_ACRONYM: Final = 3
 _HALVES: Final = re.compile(rf"([^{CJK}]*[A-Za-z][^{CJK}]*)\s([{CJK}]{{2}}.*)")
+_BRACKETED_HALF: Final = re.compile(r"([^()]+\S) \(([A-Za-z][^()]{3,})\)")
+_DASHED_HALF: Final = re.compile("([^-]*[\u3041-\u30fa][^-]*) - ([\u3400-\u9fff][^-\u3041-\u30fa]+)")
 _ROMAN: Final = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
 _HAN: Final = ("", *"一二三四五六七八九十")
 _LATIN_END: Final = re.compile(rf".*[{CJK}][^A-Za-z]*\s([A-Za-z0-9][^{CJK}]*)")
@@ -40,7 +43,11 @@ _ROMAJI_NUMBERS: Final = {
 _LIKELY_WORDS: Final = 4
 """Up to here a number in romaji is more often another word: `ni`, `san`, `shi`."""
 _ROMAJI_COUNT: Final = re.compile(
-    rf"(?P<name>.+?)[\s:-]\s?(?P<word>{'|'.join(_ROMAJI_NUMBERS)})(?P<chapter>\sno\sShou)?", re.I
+    rf"(?P<name>.+?)(?:[\s:]\s?|-\s)(?P<word>{'|'.join(_ROMAJI_NUMBERS)})(?P<chapter>\sno\sShou)?", re.I
+)
+_ENDS_IN_ORDINAL: Final = re.compile(
+    r"(?P<name>.*\S) (?:(?P<digit>\d{1,2})(?:st|nd|rd|th)|(?P<word>Second|Third|Fourth|Fifth|Sixth|Seventh))(?: (?:Series|Stage))?",
+    re.I,
 )
 _ORDINALS: Final = {1: "1st", 2: "2nd", 3: "3rd"}
 _SEASON_INSIDE: Final = re.compile(
@@ -70,7 +77,7 @@ def spelled(name: Name, season: int) -> list[str]:
         f"シーズン{number}",
         f"season{number}",
         f"s{number}",
-        f"{_ORDINALS.get(season, f'{number}th')}season",
+        f"{ordinal(season)}season",
     ]
     if season > _FIRST_SEASON:
         marks.append(number)
@@ -85,6 +92,11 @@ def spelled(name: Name, season: int) -> list[str]:
         formal = [char for char in FORMAL_HAN if han_number(char) == season]
         marks += [char + chapter for char in formal for chapter in ("", "ノ章", "之章")]
     return [name.folded + mark for mark in marks]
+
+
+def ordinal(season: int) -> str:
+    """`2nd`, which ends names of shows too."""
+    return _ORDINALS.get(season, f"{season}th")
 
 
 def goes_on_behind(written: str, name: Name, season: int) -> Name | None:
@@ -111,6 +123,14 @@ def read_romaji_count(shown: str, season: int | None) -> Sequel | None:
     number = _ROMAJI_NUMBERS[found["word"].casefold()]
     is_sure = season == number or (season is None and (number > _LIKELY_WORDS or found["chapter"] is not None))
     return Sequel(found["name"].rstrip(" -:"), number) if is_sure else None
+
+
+def read_ordinal(shown: str, season: int | None) -> Sequel | None:
+    """The show that a name stands for which ends with an ordinal, where titles say that season: `Kurabito 2nd`, `Kurabito Second Series`."""
+    found = _ENDS_IN_ORDINAL.fullmatch(shown) if season is not None and season > _FIRST_SEASON else None
+    if found is None or season != (int(found["digit"]) if found["digit"] else word_number(found["word"])):
+        return None
+    return Sequel(found["name"], season)
 
 
 def spelled_parts(folded: str, part: int) -> list[str]:
@@ -164,12 +184,15 @@ def is_junk(shown: str) -> bool:
 
 @lru_cache(maxsize=16_384)
 def halves_of(shown: str) -> tuple[Name, Name] | None:
-    """`Yoru no Kurabito 夜之蔵人`: what may be two names; `Brew Live! 虹蔵学園` is one all the same."""
-    found = _HALVES.fullmatch(shown)
-    if found is None:
+    """`Yoru no Kurabito 夜之蔵人`: what may be two names; `Brew Live! 虹蔵学園` is one all the same.
+
+    So may `Yoru no Kurabito (The Night Brewer)` and `よるのくらびと - 夜之蔵人`.
+    """
+    found = _HALVES.fullmatch(shown) or _BRACKETED_HALF.fullmatch(shown) or _DASHED_HALF.fullmatch(shown)
+    if found is None or is_junk(found[2]):
         return None
-    latin, foreign = Name.of(found[1].strip()), Name.of(found[2])
-    return (latin, foreign) if len(latin.folded) >= _SHORTEST_HALF else None
+    first, second = Name.of(found[1].strip()), Name.of(found[2])
+    return (first, second) if len(first.folded) >= _SHORTEST_HALF or first.folded.isdecimal() else None
 
 
 def is_extra_name(folded: str) -> bool:
@@ -238,7 +261,17 @@ def likeness_of(name: Name) -> str | None:
     That is the sound of Japanese, or Chinese in simplified letters. `夜之蔵人 Night Brewer` may be two names with nothing
     between them: the one in Latin letters is found by it.
     """
-    return romaji_of(name.shown) or latin_end_of(name.shown) or simplified_of(name)
+    return romaji_of(name.shown) or plain_latin_of(name.shown) or latin_end_of(name.shown) or simplified_of(name)
+
+
+@lru_cache(maxsize=16_384)
+def plain_latin_of(shown: str) -> str | None:
+    """A Latin name without its accents, and with `and` for `&`, folded; None where it has neither."""
+    if shown.isascii() and "&" not in shown:
+        return None
+    spelled = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", shown).replace("&", " and "))
+    plain = "".join(char for char in spelled if not unicodedata.combining(char))
+    return fold_title(plain) if plain.isascii() else None
 
 
 @lru_cache(maxsize=16_384)

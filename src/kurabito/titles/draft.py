@@ -18,7 +18,7 @@ _OF_NAMES: Final = frozenset({"season", "kind", "batch", "year"})
 """What these recognisers take may belong to a name: `夜之蔵人 第二部`, `Yoru no Kurabito (2018)`."""
 # `Koji (TV) - Second Pressing - 03`: what stands between the bracket and the number.
 _SUBTITLE: Final = re.compile(
-    r"\s-\s(?=[A-Za-z])[^\[\]()]{2,80}?(?:\s-\s|\s?[\[(])\d{1,4}(?:[-~]\d{1,4})?(?:v\d)?\s*(?:[\[\]()]|$)"
+    r"(?:\s-|:)\s(?=[A-Za-z])[^\[\]()]{2,80}?(?:\s-\s|\s?[\[(])\d{1,4}(?:[-~]\d{1,4})?(?:v\d)?\s*(?:[\[\]()]|$)"
 )
 _EDGE: Final = re.compile(r"[\[\]()]")
 _CLOSING: Final = {"[": "]", "(": ")"}

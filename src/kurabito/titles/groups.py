@@ -6,8 +6,9 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from kurabito.titles.draft import SKIPPED, TAKEN, TitleDraft
-from kurabito.titles.text import CJK, CJK_LETTER, LETTER_OR_DIGIT
+from kurabito.titles.draft import SKIPPED, TAKEN, Segment, TitleDraft
+from kurabito.titles.scripts import Script, script_of
+from kurabito.titles.text import CJK, CJK_LETTER, LETTER_OR_DIGIT, is_foreign
 
 _SITES: Final = frozenset(
     "eztv eztv.re rartv ettv tgx rarbg vtv etrg prt ethd glodls eztvx.to publichd usabit.com 1337x fgt".split()
@@ -32,16 +33,22 @@ _NUMBER_AS_NAME: Final = re.compile(r"\s?\d[\d.-]{0,8}\s-\s\d|\s?\[?\d{1,3}/\d{1
 _SEASON_ALONE: Final = re.compile(
     r"\s?(?:S|Season\s?)\d{1,2}\s?|\s?第\s?[一二三四五六七八九十\d]{1,3}\s?[季期]\s?", re.I
 )
+_YEAR: Final = re.compile(r"(?:19[5-9]|20[0-3])\d")
 _GROUP_BRACKET: Final = re.compile(
     r"\[[^\[\]/]*(?:字幕[组組社]|工作室|[压壓]制[组組]|发布组|發佈組|subs?|raws?)\]", re.I
 )
 _SEASON_INSIDE: Final = re.compile(r"\S\s?第\s?[一二三四五六七八九十\d]{1,3}\s?[季期]")
+_TELEVISION: Final = re.compile(rf"[{CJK}]\s?(?:TV|[动動][画畫])版$")
+# `[夜之蔵人2][Yoru no Kurabito 2]`: both end in the number of the season.
+_SAME_NUMBER: Final = re.compile(rf"[^\[\]]*[{CJK}]([2-9])\]\[[^\[\]{CJK}]*[A-Za-z!] ?\1\]")
+# `[夜之蔵人!?][夜之くらびと!?]`: the same name in two languages.
+_SAME_BEGINNING: Final = re.compile(rf"([{CJK}]{{2}})[^\[\]]{{2,}}\]\[\1[^\[\]]*\](?=\[)")
 _TWO_NAMES: Final = re.compile(rf"[{CJK}][^/]*/\s?[A-Z][a-z]+[^/]*\s[A-Za-z]")
 # `[老番][1969][夜之蔵人][01-26]`: the year stands before the names, which another bracket than that of the group holds.
 _YEAR_FIRST: Final = re.compile(
     r"[\s\x01]*(?:\[([^\[\]\x00\x01]{1,60})\])?[\s\x01]*\[((?:19[3-9]|20[0-3])\d)年?\](?=\[([^\[\]\x00]{2,200})\])"
 )
-_OF_GROUPS: Final = re.compile(r"字幕|[组組社]$|subs?\b|raws?\b|(?:team|studio|house)$", re.I)
+OF_GROUPS: Final = re.compile(r"字幕|[组組社]$|subs?\b|raws?\b|(?:team|studio|house)$", re.I)
 _SECOND_GROUP: Final = re.compile(
     r"\s?\[([^\[\]\x00\x01]{1,40}(?:字幕[组組社]|Raws|Fansub))\](?=\s?(?:\[[^\d\]]|[^\s\[\]\x00-]))"
 )
@@ -60,10 +67,10 @@ def read_year_first(draft: TitleDraft) -> None:
     if found is None or _EPISODE_NUMBER.match(draft.text, found.end()):
         return
     group, year, name = found.groups()
-    is_group = _OF_GROUPS.search(name) is not None
+    is_group = OF_GROUPS.search(name) is not None
     if group and is_group:
         return
-    if group and not (_OF_GROUPS.search(group) or _OF_NOTES.search(group)) and name.isascii() and " " not in name:
+    if group and not (OF_GROUPS.search(group) or _OF_NOTES.search(group)) and name.isascii() and " " not in name:
         # `[夜之蔵人][2019][Kura][05]`: who released it, behind the name.
         return
     if not _EPISODE_NUMBER.search(draft.text, found.end()):
@@ -89,7 +96,7 @@ def read_leading_group(draft: TitleDraft) -> None:
                 # A player's own counting before the real name.
                 continue
             return
-        if _SEASON_ALONE.fullmatch(inner):
+        if _SEASON_ALONE.fullmatch(inner) or (_YEAR.fullmatch(inner) and CJK_LETTER.match(draft.text, segment.end + 1)):
             continue
         if "\x00" in bare or not _name_follows(draft, segment.end + 1) or _is_name(draft, inner, segment.end + 1):
             return
@@ -107,13 +114,19 @@ def read_leading_group(draft: TitleDraft) -> None:
 
 def _is_name(draft: TitleDraft, inner: str, end: int) -> bool:
     """Whether the first bracket has the name: it has a season, or two names, or the group stands in another one."""
+    if " / " in inner and is_foreign(inner) and OF_GROUPS.search(inner) is None and not CJK_LETTER.search(inner):
+        return True
     if CJK_LETTER.search(inner) is None:
         return False
-    if _SEASON_INSIDE.search(inner) or _TWO_NAMES.search(inner):
+    if _SEASON_INSIDE.search(inner) or _TELEVISION.search(inner) or _TWO_NAMES.search(inner) or inner.count(" / ") > 1:
+        return True
+    begin = end - len(inner) - 1
+    is_of_fans = OF_GROUPS.search(inner) is not None or inner.endswith(("团", "團"))
+    if _SAME_NUMBER.match(draft.text, begin) or (not is_of_fans and _SAME_BEGINNING.match(draft.text, begin)):
         return True
     other = _GROUP_BRACKET.search(draft.text, end)
     # Two groups in a row worked together.
-    return _OF_GROUPS.search(inner) is None and other is not None and other.start() > end
+    return OF_GROUPS.search(inner) is None and other is not None and other.start() > end
 
 
 def _read_second_group(draft: TitleDraft, at: int) -> None:
@@ -169,7 +182,7 @@ def read_bracketed_group(draft: TitleDraft, name_end: int) -> None:
         if not segment.bracket:
             if inner.strip(" .\x00"):
                 break
-        elif TAKEN in inner or SKIPPED in inner or _is_site(inner):
+        elif TAKEN in inner or SKIPPED in inner or _is_site(inner) or _is_other_name(draft, segment):
             continue
         elif segment.start > name_end or (segment.bracket == "[" and segment.start > 1):
             if not LETTER_OR_DIGIT.search(draft.text[: segment.start] + draft.text[segment.end :]):
@@ -178,6 +191,20 @@ def read_bracketed_group(draft: TitleDraft, name_end: int) -> None:
             _settle(draft, inner, *segment.outer, "the last bracket")
             return
     draft.group = draft.signature
+
+
+def _is_other_name(draft: TitleDraft, segment: Segment) -> bool:
+    """`[夜之蔵人 第二季][Yoru no Kurabito][07]`: the first bracket is no group, and the second is the same name."""
+    first, inner = draft.segments[0], draft.original[segment.start : segment.end]
+    is_name = (inner.isascii() and " " in inner.strip()) or script_of(inner) in (Script.KANA, Script.HANGUL)
+    is_name = is_name or " / " in inner
+    if not first.bracket or segment.start != first.outer[1] + 1 or not is_name:
+        return False
+    before = draft.original[first.start : first.end]
+    if CJK_LETTER.search(before) is None or OF_GROUPS.search(inner):
+        return False
+    is_told = _SEASON_INSIDE.search(before) or _TELEVISION.search(before)
+    return bool(is_told or _SAME_NUMBER.match(draft.original, first.start))
 
 
 def _is_site(name: str) -> bool:

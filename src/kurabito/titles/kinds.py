@@ -14,7 +14,7 @@ _WORDS: Final = re.compile(
     r"(?<![A-Za-z])(?<!the )(?<!animated )(?<!new )Movie(?=\s0\d|\s*[\[(\x00\])]))"
     r"|(?P<ova>(?<![A-Za-z])(?:OVA|OAD|OAV|ONA|OVD)(?![A-Za-z]))"
     r"|(?P<special>(?<![A-Za-z])(?:SPs?(?=[\s.\-]?\d|\s?[\])\x00]|$)|Specials?(?=\s?(?:-\s?)?\d|\s?[\])\x00]|$))|特别篇|特別篇|番外篇?|特典|[总總]集[篇编編])"
-    r"|(?P<tv>(?<=[^\W_]\s)TV(?=\s?\d{1,3}-\d{1,3}(?!\d))|(?<![A-Za-z])TV\s?(?:版|(?:动画|動畫|アニメ)版?)(?=[\s\])\x00]))"
+    r"|(?P<tv>(?<=[^\W_]\s)TV(?=\s?\d{1,3}-\d{1,3}(?!\d)|\s-\s\d{2,3}(?!\d))|(?<=[\s\w])(?:动画|動畫)版(?=[\s\])\x00])|(?<![A-Za-z])TV\s?(?:版|(?:动画|動畫|アニメ)版?)(?=[\s\])\x00]))"
     r"|(?P<batch>(?:(?<![A-Za-z])TV)?\s?(?:修正|精校)?(?:合集|全集))"
     r"|(?P<opening>(?<![A-Za-z])(?:NC ?OPs?(?:v\d)?|Creditless OP(?:ening)?|OP(?=\s?\d|\s?[\])\x00]|$)|Opening(?=\s?\d|\s*$))(?![B-Zb-z]))"
     r"|(?P<ending>(?<![A-Za-z])(?:NC ?EDs?(?:v\d)?|Creditless ED|Creditless Ending|ED(?=\s?\d|\s?[\])\x00]|$)|Ending(?=\s?\d|\s*$))(?![B-Zb-z]))"
@@ -22,7 +22,7 @@ _WORDS: Final = re.compile(
     re.I,
 )
 # What each of them begins with, where no Latin word is going on: every other place is passed over at once.
-_FIRST_LETTER: Final = re.compile(r"[剧劇映特番总總修精合全MTOSNCEPmtosncep](?<![A-Za-z]{2})")
+_FIRST_LETTER: Final = re.compile(r"[剧劇映特番总總修精合全动動MTOSNCEPmtosncep](?<![A-Za-z]{2})")
 _WORD_BEFORE: Final = re.compile(r"[A-Za-z0-9!?%.~] $")
 _ENDS_NAME: Final = re.compile(r"\s?(?:\x00|[\[(](?!\d{1,3}[\])v-])|$)")
 _ARTICLE: Final = re.compile(r"(?<=\w\s)the\s$", re.I)
@@ -30,6 +30,8 @@ _COLON: Final = re.compile(r"\s?:\s?[^\W\d_]")
 # `夜之蔵人剧场版 朝篇`: what stands behind the word belongs to the name.
 _INSIDE: Final = re.compile(rf"[{CJK}!?]\s?$")
 _GOES_ON: Final = re.compile(rf"\s?[{CJK}]")
+_COUNTED: Final = re.compile(r"\s-\s\d")
+_FEW_WORDS: Final = 3
 _MOVIE: Final = re.compile(r"(?<![A-Za-z])(?:Movies?|Gekij(?:ou|ō|o)ban)(?![A-Za-z])", re.I)
 
 
@@ -48,6 +50,9 @@ def read_kind(draft: TitleDraft) -> None:
         kind = ReleaseKind(str(found.lastgroup))
         start, end = found.span()
         if not draft.text[:start].strip(" \x00\x01-[") and kind is not ReleaseKind.MOVIE:
+            continue
+        if kind is ReleaseKind.TV and _COUNTED.match(draft.text, end) and len(draft.text[:start].split()) < _FEW_WORDS:
+            # `Barrel TV - 05`: of one word and this one, both are the name.
             continue
         draft.kind = draft.kind or kind
         if kind is ReleaseKind.OVA and _ENDS_NAME.match(draft.text, end) and _WORD_BEFORE.search(draft.text, 0, start):

@@ -10,11 +10,13 @@ from kurabito.titles.draft import SKIPPED, TAKEN, Segment, TitleDraft, segments
 from kurabito.titles.junk_names import is_junk_name
 from kurabito.titles.pairs import (
     are_translations,
+    bracketed_behind,
     cut_at_language,
     cut_at_script,
     cut_by_sound,
     is_coined,
     is_same_name,
+    names_of_bracket,
 )
 from kurabito.titles.romaji import romaji_key
 from kurabito.titles.scripts import Script, script_of
@@ -38,7 +40,7 @@ _WRITTEN_EDGES: Final = _EDGES + "[]"
 _ACRONYM: Final = re.compile(r"(?<![A-Za-z0-9])(?:[A-Za-z]\.){2,12}(?:[A-Za-z](?![A-Za-z]))?")
 _ENDS_IN_ACRONYM: Final = re.compile(r"(?<![A-Za-z])[A-Za-z]\.[A-Za-z]\.$")
 _DOT_FOR_BLANK: Final = re.compile(r"(?<!\d)\.|\.(?!\d)")
-_BRACKETED_NAME: Final = re.compile(r"(?:\s|(?<=[^\s!-~]|[?!]))\(([^()]{3,200})\)?\s*$")
+_BRACKETED_NAME: Final = re.compile(r"(?:\s|\.(?=\()|(?<=[^\s!-~]|[?!]))\(([^()]{3,200})\)?\s*$")
 # `The Cellar S01E02 1080p WEB-DL-KURA (Sakagura, Multi-Subs)`: streams are released so, with the other name at the end.
 _LAST_NAME: Final = re.compile(
     r"\(([^()]{4,200}), (?:Multi|Dual|Triple|English|Eng|Weekly)[ -]?(?:Subs?|Audio|Dubs?)\b[^()]{0,40}\)[ \]]*$", re.I
@@ -53,14 +55,19 @@ _IN_BRACKETS: Final = re.compile(r"\(([^()]{4,200})\)")
 _BEHIND_BRACKETS: Final = re.compile(r"(?<=\x00)\s\(([A-Za-z][^(),\[\]\x00\x01]{3,120})\)[\s\x00]*$")
 _GOES_ON_BEHIND: Final = re.compile(r"(?:\s?[:~]|\s-)\s?[^\W\d]")
 # `酒蔵2.Sakagura Naoki`, where blanks stand for blanks and the dot for no other thing.
-_DOT_BETWEEN_SCRIPTS: Final = re.compile(rf"(?:(?<=[{CJK}])|(?<=[{CJK}]\d))\.(?=[A-Z][a-z]+ )")
+_DOT_BETWEEN_SCRIPTS: Final = re.compile(
+    rf"(?:(?<=[{CJK}])|(?<=[{CJK}]\d))\.(?=[A-Z][a-z]+ )|(?<=[{CJK}] (?:19|20)\d\d)\.(?=[A-Z][a-z])"
+)
 # `夜之蔵人.Night.Brewer`, where dots stand for blanks.
 _DOTTED_SCRIPTS: Final = re.compile(rf"(?<=[{CJK}])\.(?=[A-Z][\w'.:-]{{4}})")
+# `Le.Maitre.du.Sake.(The.Sake.Master)`
+_DOTTED_NAME: Final = re.compile(r"[A-Za-z]{3,20}\.(?:[A-Za-z]{1,20}\.){0,6}[A-Za-z]{3}|(?<=\()[A-Z][a-z]{4}")
 _ENDS_IN_PART: Final = re.compile(r"\b(?:Part|Cour|Movie|Vol\.?)\s\d$", re.I)
 # `Show: - 08`, `ショー: #08`: what the colon ends is the name.
-_ENDS_IN_COLON: Final = re.compile(r"(?<=\w): (?=- \d|#\d|第\d)")
+_ENDS_IN_COLON: Final = re.compile(rf"(?<=\w): (?=- \d|#\d|第\d)|(?<=[{CJK}]):(?=\s/\s|\])")
 # `The Cellar (Sakagura) - Complete`, `The Cellar 2 - Batch`
 _WHOLE_BEHIND: Final = re.compile(r"(?<=[\w)!?])\s-\s(?:Complete|Batch)(?:\s(?:Series|Batch))?(?=\s*$)", re.I)
+_ENDS_IN_VERSION: Final = re.compile(r"(?<=\w) v[2-4]$")
 _MOST_NAMES: Final = 12
 
 
@@ -78,9 +85,12 @@ def read_names(draft: TitleDraft) -> tuple[str, ...]:
             break
     if "(" in draft.original and names:
         names = tuple(dict.fromkeys((*names, *_last_names(draft, names[0]))))
-    if ":" in draft.original and (colon := _ENDS_IN_COLON.search(draft.original)):
+    for colon in _ENDS_IN_COLON.finditer(draft.original) if ":" in draft.original else ():
         before = draft.original[: colon.start()]
         names = tuple(f"{name}:" if before.endswith(name) else name for name in names)
+    if draft.version is None and not draft.episodes and any(_ENDS_IN_VERSION.search(name) for name in names):
+        # `Kura v2 (BD 720p)`
+        names = tuple(_ENDS_IN_VERSION.sub("", name) for name in names)
     return _without_season(names, draft.seasons[0]) if len(draft.seasons) == 1 and len(names) > 1 else names
 
 
@@ -138,9 +148,10 @@ def _without_season(names: tuple[str, ...], season: int) -> tuple[str, ...]:
 def _names_in(stretch: str, *, fansub: bool) -> tuple[str, ...]:
     parts = segments(stretch)
     if any(LETTER_OR_DIGIT.search(stretch, part.start, part.end) for part in parts if not part.bracket):
-        written = _bare_names(_without_last_dot(_without_last_brackets(stretch, parts)), fansub=fansub)
+        bare = _bare_names(_without_last_dot(_without_last_brackets(stretch, parts)), fansub=fansub)
+        written = [*bare, *bracketed_behind(stretch, parts)]
     else:
-        written = [stretch[part.start : part.end] for part in parts]
+        written = [name for part in parts for name in names_of_bracket(stretch[part.start : part.end])]
     candidates = [_with_blanks(name) for text in written for name in _split(text)][:_MOST_NAMES]
     names: dict[str, None] = {}
     for candidate in candidates:
@@ -173,6 +184,8 @@ def _without_last_brackets(stretch: str, parts: list[Segment]) -> str:
     end = len(stretch)
     for part in reversed(parts):
         dotted = part.bracket == "(" and stretch[part.start - 2 : part.start - 1] == "."
+        if dotted and _DOTTED_NAME.search(stretch, part.start, part.end):
+            break
         if part.bracket != "[" and not dotted and LETTER_OR_DIGIT.search(stretch, part.start, part.end):
             break
         if _ENDS_IN_SLASH.search(stretch, 0, part.outer[0]):
@@ -264,7 +277,7 @@ def _with_blanks(text: str) -> str:
 
 def _clean(text: str) -> str:
     """A name without what clings to its edges."""
-    written = " ".join(text.replace(SKIPPED, " ").split()).lstrip(_EDGES + ".")
+    written = " ".join(text.replace(SKIPPED, " ").split()).replace(" : ", ": ").lstrip(_EDGES + ".")
     name = written.rstrip(_EDGES)
     if written[len(name) :].startswith("-") and _ENCLOSING.search(name):
         name += "-"

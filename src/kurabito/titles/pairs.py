@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Final
 
-from kurabito.titles.draft import SKIPPED
+from kurabito.titles.draft import SKIPPED, Segment
+from kurabito.titles.groups import OF_GROUPS
 from kurabito.titles.junk_names import is_junk_name
 from kurabito.titles.kana import letters_of, readings_of
 from kurabito.titles.romaji import morae, romaji_key
@@ -28,6 +30,8 @@ _CHINESE_WORD: Final = re.compile("[\u4e00-\u9fff]的[\u4e00-\u9fff]")
 _SIGNS: Final = "!?♪☆★～~-."
 _SHORTEST_NAME: Final = 5
 _FOREIGN_BEHIND_LATIN: Final = re.compile(rf"[A-Za-z][^\s{CJK}]*\s(?:[^\w\s]+\s?)?[{CJK}]")
+_LATIN_BEHIND_KANA: Final = re.compile(r"[\u3041-\u30fa]\s[A-Z]")
+_LATIN_IN_BRACKETS: Final = re.compile(rf"([^()]*[^()\s])\s?\(([A-Za-z][^(){CJK}]{{2,}})\)")
 # A cross joins two names, and Latin letters write one for it.
 _CROSS: Final = re.compile(r"\s[x×]\s|×", re.I)
 _SPOKEN_SIGNS: Final = re.compile("[☆★♥♡♪△▽○●◎]$")
@@ -58,7 +62,7 @@ def cut_by_sound(text: str) -> list[str]:
 
     A third name, in another language, may stand before the two.
     """
-    if text.isascii() or not _FOREIGN_BEHIND_LATIN.search(text):
+    if text.isascii() or not (_FOREIGN_BEHIND_LATIN.search(text) or _LATIN_BEHIND_KANA.search(text)):
         return []
     runs: list[list[str]] = [[]]
     before = ""
@@ -69,6 +73,8 @@ def cut_by_sound(text: str) -> list[str]:
         before = script or before
         runs[-1].append(word)
     names = [" ".join(words) for words in runs]
+    if len(names) == 2 and is_foreign(names[0]):
+        return names if script_of(names[0]) is Script.KANA and sounds_alike(names[1], names[0]) else []
     if [is_foreign(name) for name in names] not in ([False, True], [True, False, True]):
         return []
     latin, foreign = names[-2:]
@@ -88,6 +94,23 @@ def sounds_alike(latin: str, foreign: str, *, begins: bool = False) -> bool:
         return False
     fewest = len(letters) // 2 if begins else len(letters) - _MOST_LETTERS_LEFT
     return any(readings.fullmatch(letters[:end]) for end in range(len(letters), fewest - 1, -1))
+
+
+def names_of_bracket(inner: str) -> list[str]:
+    """The names in a bracket; `夜之蔵人(Yoru no Kurabito)` are two there, too."""
+    found = _LATIN_IN_BRACKETS.fullmatch(inner)
+    return [found[1], found[2]] if found and is_foreign(found[1]) else [inner]
+
+
+def bracketed_behind(stretch: str, parts: Sequence[Segment]) -> list[str]:
+    """`夜之蔵人[Yoru no Kurabito][07]`: the same name in Latin letters, with no blank in front of its bracket."""
+    for before, part in pairwise(parts):
+        inner = stretch[part.start : part.end]
+        is_joined = part.bracket == "[" and not before.bracket and is_foreign(stretch[before.end - 1 : before.end])
+        is_name = inner.isascii() and " " in inner.strip() and len(LATIN_LETTER.findall(inner)) > _SHORTEST_NAME
+        if is_joined and is_name and OF_GROUPS.search(inner) is None:
+            return [inner]
+    return []
 
 
 def cut_at_script(text: str) -> list[str]:
@@ -177,6 +200,12 @@ def cut_at_language(text: str) -> list[str]:
     if " " not in text.strip():
         return [text]
     words = text.split()
+    scripts = [script_of(word) for word in words]
+    if Script.HANGUL in scripts and scripts[0] is Script.HAN:
+        cut = scripts.index(Script.HANGUL)
+        if set(scripts[cut:]) == {Script.HANGUL}:
+            # `夜之蔵人 밤의 양조인`
+            return [" ".join(words[:cut]), " ".join(words[cut:])]
     if script_of(text) is Script.KANA:
         first = next((index for index, word in enumerate(words) if script_of(word) is Script.KANA), 0)
         chinese = " ".join(words[:first])

@@ -15,7 +15,7 @@ from kurabito.titles.text import CJK
 # `Brewing Season 2019`: a word of the name, and the year behind it.
 _NO_YEAR: Final = r"(?!(?:19|20)\d\d(?!\d))"
 _WORD: Final = (
-    r"(?:S[ .:]{0,3}(?=\d)|(?:Seasons?|Saisons?|Temporadas?|Staffel|Stagione|Seizoen|Sezon|S[äæ]song|S[äæ]son|Sesong|Temp?|Сезон|시즌|シーズン|(?:ال)?موسم|עונה|ТВ-?|(?<=[\[(])TV-|(?<=- )Series)"
+    r"(?:(?<!WITH[ .])S[ .:]{0,3}(?=\d)|(?:Seasons?|Saisons?|Temporadas?|Staffel|Stagione|Seizoen|Sezon|S[äæ]song|S[äæ]son|Sesong|Temp?|Сезон|시즌|シーズン|(?:ال)?موسم|עונה|ТВ-?|(?<=[\[(])TV-|(?<=- )Series)"
     rf"[ .:]{{0,3}}(?:No)?(?=\d){_NO_YEAR})"
 )
 # British series count as seasons do, but many a name ends with the word: what follows has to tell.
@@ -39,7 +39,7 @@ _SEASONS: Final = re.compile(
     re.I,
 )
 _ORDINAL_SEASON: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:(\d{1,2})(?:\s?(?:st|nd|rd|th)[ .]Season|(?:[aoªº]?\.?|[eè]me|-?[йя])?[ .](?:Temporada|Stagione|Saison|Staffel|Seizoen|sezon|сезон))"
+    r"(?<![A-Za-z0-9])(?:(\d{1,2})(?:\s?(?:st|nd|rd|th)[ .]Season|(?:[aoªº]?\.?|[eè]me|-?[йя])?[ .](?:Temporada|Stagione|Saison|Staffel|Seizoen|sezon|сезон)(?![ .]\d{1,2}\s?(?:[\x00\[(]|$)))"
     r"|(First|Second|Third|Fourth|Fifth|Sixth|Seventh)[ .]Season|Season[ .](One|Two|Three|Four|Five|Six|Seven))(?![A-Za-z])",
     re.I,
 )
@@ -62,6 +62,9 @@ _DIGIT_OF_NAME: Final = re.compile(
     rf"([^\s{CJK}\x00-\x1f\[\]()/|]{{0,20}}[{CJK}][^\x00-\x1f\[\]()/|]{{0,80}}?[{CJK}。!?])([2-9])\s([A-Z][^{CJK}\x00-\x1f\[\]()/|]{{4,120}})"
 )
 _COUNTS_ON: Final = re.compile(r"\s(?:I{2,3}|IV|VI{0,3}|\d+)\W*$")
+# `Show (III) - 04`
+_ROMAN_SEASON: Final = re.compile(r"(?<=[^\s\x00])\s?\((II|III|IV|VI{0,3}|IX)\)(?=\s-\s\d|\s?\[)")
+_ROMAN: Final = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
 _FEW_SEASONS: Final = 4
 _FOLLOWING: Final = re.compile(r"\s?(-{1,2}|~|to|through|and|[,&+/ .])[\s&]*(?:S|Season )?(\d{1,2})", re.I)
 _THROUGH: Final = frozenset(["-", "--", "~", "to", "through"])
@@ -76,23 +79,33 @@ def read_season(draft: TitleDraft) -> None:
     """Take every mention of a season out of the name. The first one that counts something is the season."""
     text = draft.text
     if not text.isascii() and any(counter in text for counter in "季期部기ズ"):
-        for found in _HAN_SEASON.finditer(text):
-            last = han_number(found[2]) if found[2] else None
-            _take(draft, found, tuple(map(int, span(han_number(found[1] or found[3]), last).numbers)))
-        for found in _ALL_SEASONS.finditer(draft.text):
-            draft.is_batch = True
-            draft.take(found.start(), found.end(), "season", "so many seasons", mark=SKIPPED)
-        for found in _PART.finditer(draft.text):
-            if found[2] and draft.part is None:
-                draft.part = han_number(found[1])
-            draft.take(found.start(), found.end(), "season", "a part of a season", mark=SKIPPED)
+        _take_counted_in_han(draft)
     _take_named(draft)
+    if "I)" in text or "V)" in text or "X)" in text:
+        for found in _ROMAN_SEASON.finditer(draft.text):
+            _take(draft, found, (_ROMAN.index(found[1]),))
     if draft.seasons and draft.part is None and (part := _PART_OF_SEASON.search(draft.text)):
         draft.part = han_number(part[3]) if part[3] else int(part[1] or part[2])
         draft.take(part.start(), part.end(), "season", "a part of a season", mark=SKIPPED)
     if "Cour" in draft.text and draft.part is None and (cour := _COUR.search(draft.text)):
         draft.part = int(cour[1] or cour[2])
         draft.take(cour.start(), cour.end(), "season", "a part of a season", mark=SKIPPED)
+
+
+def _take_counted_in_han(draft: TitleDraft) -> None:
+    """The seasons that Chinese counters name; `第二部` is one where nothing else is, and `第二部分` a part of one."""
+    for found in _HAN_SEASON.finditer(draft.text):
+        last = han_number(found[2]) if found[2] else None
+        _take(draft, found, tuple(map(int, span(han_number(found[1] or found[3]), last).numbers)))
+    for found in _ALL_SEASONS.finditer(draft.text):
+        draft.is_batch = True
+        draft.take(found.start(), found.end(), "season", "so many seasons", mark=SKIPPED)
+    for found in _PART.finditer(draft.text):
+        if found[2] and draft.part is None:
+            draft.part = han_number(found[1])
+        elif not found[2] and not draft.seasons:
+            draft.seasons = (han_number(found[1]),)
+        draft.take(found.start(), found.end(), "season", "a part of a season", mark=SKIPPED)
 
 
 def read_season_of_name(draft: TitleDraft) -> None:

@@ -23,13 +23,20 @@ CONTAINERS: Final = frozenset("mkv mp4 avi wmv m4v mov mpg mpeg webm flv rmvb og
 _LONGEST_ENDING: Final = len(".torrent") + len(".xxx")
 _WRAPPINGS: Final = frozenset("torrent nzb rar zip strm".split())
 
-_SCRIPTS: Final = "简簡繁正日中英粤粵国國官方多双雙語语体體文内內外封嵌挂掛字幕无無修版生肉翻译譯音轨軌配港澳台臺單单字"
+_SCRIPTS: Final = (
+    "简簡繁正日中英韩韓粤粵国國官方多双雙語语体體文内內外封嵌挂掛字幕无無修版生肉翻译譯音轨軌配港澳台臺單单字"
+)
 _SUBTITLES: Final = re.compile(rf"[{_SCRIPTS}A-Za-z0-9+&/、·. x\-]+")
 _SAYS_SUBTITLES: Final = re.compile(
-    "[简簡繁]|字幕|双语|雙語|内封|內封|内嵌|內嵌|外挂|外掛|中字|[双雙]字|[国國粤粵英日][语語]|生肉|^生$|[无無]修正?|配音|翻[译譯]"
+    "^[国國粤粵日英韩韓中]{2,4}$|[简簡繁]|字幕|双语|雙語|内封|內封|内嵌|內嵌|外挂|外掛|中字|[双雙]字|[国國粤粵英日][语語]|生肉|^生$|[无無]修正?|配音|翻[译譯]"
 )
 _NOTICE: Final = re.compile(
     "招募|招人|急招|招新|[检檢]索|[僅仅]限|[内內][详詳]|校对|校對|先行|修正版|附[^\\]]{0,6}字幕|重要通[报報]|www[.,]|^[国國日]漫$|^アニメ$|^[新终終字再解デ]$|^(?:[经經]典|[怀懷][旧舊])?老番$|^\\d{0,4}年?[日韩韓美国國]剧$"
+)
+# `[TV版 1981]`, `[動畫版]`, `[1996 TV动画]`: which of several works of a name it is.
+_WHICH_WORK: Final = re.compile(
+    r"(?:((?:19|20)\d\d) ?)?(?:TV ?[动動][画畫]?|TV版|[电電][视視][剧劇]|[日韩韓台美英][剧劇]|[动動][画畫]|アニメ|真人|[连連][续續][剧劇]|ドラマ)版?"
+    r"(?: ?((?:19|20)\d\d))?(?:(?<=版) .{1,12})?"
 )
 # `夜之蔵人 美版/Night Brewer US`: whose version of a show it is.
 _VERSION: Final = re.compile(rf"(?<=[{CJK}])\s?([美英澳])版(?=[\s/|\]\x00\x01]|$)")
@@ -41,6 +48,10 @@ _SEASON_OF_YEAR: Final = re.compile(
 _LANGUAGES: Final = (("简簡", "zh-Hans"), ("繁", "zh-Hant"), ("日", "ja"), ("英", "en"), ("粤粵", "yue"))
 # `The.Final.Cut.1995`: no name is an article alone, so the words about a release behind it are the name.
 _ARTICLE: Final = re.compile(r"[\s.\x00]*(?:the|an?|der|die|das|le|la|les|el|los|las|il|lo)[\s.]+", re.I)
+# `The.Cellar.FR.S01E02`: what it is spoken in stands behind the number, and its country before it.
+_COUNTRY_NEXT: Final = re.compile(
+    r"(?<=[a-z][ .])(FR|DE|ES|IT|NL|PL|RU|TR|JP|KR|TW|HK|CN|MX|BR|SE|DK|NO|FI|BE|IE|ZA|IN|IL)(?=[ .]S\d{1,2}(?:E\d|[ .]))"
+)
 _REMEMBERED: Final = 2048
 
 
@@ -49,6 +60,7 @@ class _Note(NamedTuple):
 
     languages: tuple[str, ...] = ()
     is_notice: bool = False
+    year: int | None = None
 
 
 def split_ending(text: str) -> tuple[str, str]:
@@ -90,6 +102,7 @@ def read_notes(draft: TitleDraft) -> None:
         if note is None:
             continue
         if note.is_notice:
+            draft.year = draft.year or note.year
             draft.take(*segment.outer, "note", "a notice to readers", mark=SKIPPED)
             continue
         for code in note.languages:
@@ -102,6 +115,9 @@ def read_notes(draft: TitleDraft) -> None:
 @lru_cache(maxsize=_REMEMBERED)
 def _read_note(inner: str) -> _Note | None:
     """What a bracket says to readers, or about subtitles alone; groups repeat theirs word for word."""
+    if (which := _WHICH_WORK.fullmatch(inner)) is not None:
+        year = which[1] or which[2]
+        return _Note(is_notice=True, year=int(year) if year else None)
     if _NOTICE.search(inner):
         return _Note(is_notice=True)
     if _SAYS_SUBTITLES.search(inner) and _SUBTITLES.fullmatch(inner):
@@ -118,7 +134,10 @@ def read_tags(draft: TitleDraft) -> None:
 
 
 def read_version_of_country(draft: TitleDraft) -> None:
-    """The country behind a Chinese name, and behind the other name once more."""
+    """The country behind a Chinese name, and behind the other name once more; or between a name and the number."""
+    if not draft.original.startswith("[") and (code := _COUNTRY_NEXT.search(draft.original)):
+        draft.note("country", code[1])
+        draft.take(*code.span(), "country", "between the name and the number")
     if "版" in draft.text and (found := _VERSION.search(draft.text)):
         country, short = _COUNTRIES[found[1]]
         draft.note("country", country)
@@ -236,7 +255,8 @@ def _ends_name(draft: TitleDraft, start: int, end: int, attribute: str, name_end
         return word.lower().startswith(("complete", "the complete", "batch"))
     if attribute in ("languages", "subtitles", "audio"):
         # A series can be called `The Italian`: what it is spoken in stands behind the season and episode.
-        spoken = len(word) > 2 and not (draft.number_end and word.istitle())
+        is_said_behind = draft.text[:end].islower() and "languages" in draft.values
+        spoken = len(word) > 2 and not (draft.number_end and (word.istitle() or is_said_behind))
         return word.isupper() or spoken
     # Platforms are called Max, Red and It, and a country Us: capitals tell nothing where all the name is written in them.
     telling = attribute not in ("platform", "country") or not draft.text[:start].isupper()

@@ -37,10 +37,16 @@ _KANA_FOLLOWS: Final = re.compile(r"(?<=\[)([\u3400-\u9fff]{2,20})_(?=[\u3041-\u
 # `[Night_Brewer 夜之蔵人]` and `[夜之蔵人Night Brewer_Encore]` have it inside the Latin name.
 _LONE_UNDERSCORE: Final = re.compile(
     rf"(?<=\[)(?:([^\[\]_/]{{0,60}}[{CJK}][^\[\]_/A-Za-z{CJK}]{{0,4}}[A-Za-z\d]{{0,12}}[^\[\]_/A-Za-z{CJK}]{{0,4}})_"
-    rf"(?=[A-Z0-9][A-Za-z!?'.:-]{{3}})([^\[\]_/{CJK}]{{4,120}})"
+    rf"(?=[A-Z0-9][A-Za-z!?'.:-]{{3}}|[A-Z][a-z]{{1,2}} [A-Za-z]|\d{{1,3}}[A-Za-z]{{3}})([^\[\]_/{CJK}]{{4,120}})"
     rf"|([A-Z0-9][A-Za-z!?'.:-]{{3}}[^\[\]_/{CJK}]{{0,120}})_([{CJK}][^\[\]_/]{{1,80}}))(?=\])"
 )
 
+# `[夜之蔵人 Night Days_Yoru no Kurabito Night Days]`: both names end alike.
+_SAME_ENDING: Final = re.compile(
+    rf"(?<=\[)([^\[\]_/]{{0,40}}[{CJK}] ?([A-Za-z][A-Za-z0-9 ]{{3,30}}))_(?=[^\[\]_/{CJK}]{{2,80}} \2\])", re.I
+)
+# `[夜之蔵人][醪篇][07]`: what a part of the story is called belongs to the name before it.
+_ARC: Final = re.compile(r"(?<=\[)([\u3400-\u9fff]{2,16})(?<![组組社])\]\[([\u3400-\u9fff]{1,5}[篇編编]\]\[第?\d)")
 # `[03[1080p]`: a slip that hides the episode.
 _UNCLOSED: Final = re.compile(r"\[(\d{1,4}(?:v\d)?)(?=\[)", re.I)
 
@@ -61,7 +67,10 @@ def normalise(text: str) -> str:
             shown = shown.replace(bracket, square)
         if "_" in shown:
             shown = _KANA_FOLLOWS.sub(r"\1 / ", shown)[:LONGEST]
+            shown = _SAME_ENDING.sub(r"\1 / ", shown)[:LONGEST]
             shown = _LONE_UNDERSCORE.sub(r"\1\3 / \2\4", shown)[:LONGEST]
+        if "篇]" in shown or "編]" in shown or "编]" in shown:
+            shown = _ARC.sub(r"\1 \2", shown)
     if not shown.isprintable():
         shown = _INVISIBLE.sub("", shown)
     for bracket, square in _ASCII_BRACKETS:

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from kurabito.titles.draft import SKIPPED, TAKEN, TitleDraft
-from kurabito.titles.text import CJK, LETTER_OR_DIGIT
+from kurabito.titles.text import CJK, CJK_LETTER, LETTER_OR_DIGIT
 
 _DATE: Final = re.compile(
     r"(?<!\d)(?:((?:19|20)\d\d)[. \-/](\d\d)[. \-/](\d\d)|(\d\d)[. \-/](\d\d)[. \-/]((?:19|20)\d\d))(?!\d)"
@@ -26,10 +26,18 @@ _SHORT_DATE: Final = re.compile(
 _BRACKETED_YEAR: Final = re.compile(
     r"[(\[][^()\[\]]{0,30}?(?<![\dA-Za-z])((?:19\d|20[0-3])\d)(?:[-–]\d{2,4})?(?![\dA-Za-z])[^()\[\]]{0,60}[)\]]"
 )
+# `夜之蔵人 2019 (Yoru no Kurabito 2019)`: what stands in brackets is the other name.
+_YEAR_OF_NAME: Final = re.compile(
+    rf"[{CJK}](?:(?:\s?(?:19[5-9]|20[0-3])\d)?\s?\(|\]\[)(?=[A-Z])(?!(?:Spring|Summer|Autumn|Fall|Winter)\s)"
+    rf"[^()\[\]{CJK}\x00]{{3,60}}\s((?:19[5-9]|20[0-3])\d)[\])]"
+)
 # `夜之蔵人 1999版`: the version of that year.
 _VERSION_OF_YEAR: Final = re.compile(r"(?<!\d)((?:19[5-9]|20[0-3])\d)\s?年?版(?=[\s\])/\x00]|$)")
 # Behind the year of one name the next one begins.
 _NEXT_NAME: Final = re.compile(rf"\s?[/|]\s?\w|\]\[[^\W\d_]{{3}}|\s-\s[{CJK}]")
+# `【2018】夜之蔵人.Yoru.E21`
+_YEAR_IN_FRONT: Final = re.compile(rf"\[((?:19[5-9]|20[0-3])\d)\](?=[{CJK}])")
+_LATIN_NAME: Final = re.compile(r"\s[A-Z][a-z]{2}")
 _BARE_YEAR: Final = re.compile(r"(?<=[\s.\x00-])((?:19\d|20[0-3])\d)(?:-(?:19|20)\d\d)?(?=[\s.\x00,\])-]|$)")
 
 # `밤의 양조장 1988.E01.1080p`: the dot ends the name, and what stands behind its blank is the last word of it.
@@ -59,14 +67,12 @@ def read_date(draft: TitleDraft) -> None:
 
 def read_year(draft: TitleDraft) -> None:
     """The year behind the name. A name can begin with one, and of several the last counts."""
-    if "版" in draft.text and (found := _VERSION_OF_YEAR.search(draft.text)):
-        draft.year = int(found[1])
-        draft.take(*found.span(), "year", "the version of a year", mark=_mark_of(draft.text, found.end()))
+    if not draft.text.isascii() and _read_year_beside_names(draft):
         return
     found = _BRACKETED_YEAR.search(draft.text)
     if found and LETTER_OR_DIGIT.search(draft.text[: found.start()] + draft.text[found.end() :]):
         draft.year = int(found[1])
-        mark = " " if draft.goes_on_behind(found.end()) else _mark_of(draft.text, found.end())
+        mark = " " if draft.goes_on_behind(found.end()) else _mark_of(draft.text, found.end(), found.start())
         draft.take(found.start(), found.end(), "year", "a year in brackets", mark=mark)
         # Each name of a release can carry it.
         for again in _BRACKETED_YEAR.finditer(draft.text):
@@ -86,12 +92,26 @@ def read_year(draft: TitleDraft) -> None:
         draft.take(last.start(), last.end(), "year", "a year behind the name")
 
 
+def _read_year_beside_names(draft: TitleDraft) -> bool:
+    """A year as Chinese titles have it: of a version, in front, or behind the other name."""
+    if "版" in draft.text and (found := _VERSION_OF_YEAR.search(draft.text)):
+        draft.year = int(found[1])
+        draft.take(*found.span(), "year", "the version of a year", mark=_mark_of(draft.text, found.end()))
+        return True
+    found = _YEAR_IN_FRONT.match(draft.text) if draft.group is None else None
+    if found or (found := _YEAR_OF_NAME.search(draft.text)):
+        draft.year = int(found[1])
+        draft.take(*found.span(1), "year", "a year in front, or behind the other name", mark=SKIPPED)
+    return found is not None
+
+
 def _is_word_of_name(draft: TitleDraft, found: re.Match[str]) -> bool:
     """Whether a year hangs on a name by a blank, and the episode on both by a dot."""
     is_joined = draft.original[found.start() - 1] == " " and "." not in draft.original[: found.start()].strip(". ")
     return is_joined and _EPISODE_NEXT.match(draft.original, found.end()) is not None
 
 
-def _mark_of(text: str, end: int) -> str:
+def _mark_of(text: str, end: int, start: int = 0) -> str:
     """What stands for a year: another name may follow it, `夜之蔵人 (2019) / Yoru no Kurabito`."""
-    return SKIPPED if _NEXT_NAME.match(text, end) else TAKEN
+    is_between = _LATIN_NAME.match(text, end) and CJK_LETTER.match(text[:start].rstrip()[-1:])
+    return SKIPPED if is_between or _NEXT_NAME.match(text, end) else TAKEN

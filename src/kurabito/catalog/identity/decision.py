@@ -105,6 +105,8 @@ class Hints:
     """Those of its names behind which stands what the offline index does not know as a name of their show."""
     own: frozenset[str] = frozenset()
     """Those of its names that only its season has: what it is called elsewhere goes on in them."""
+    remade: frozenset[int] = frozenset()
+    """Series of which every title said the year, where another one of another year has one of their names."""
     continued: frozenset[int] = frozenset()
     """Series of which titles of a later season came that have one of its names."""
     beyond: Mapping[int, int] = field(default_factory=dict)
@@ -204,7 +206,8 @@ def _weigh(reading: Reading, one: Candidate, hints: Hints) -> WeighedSeries:
         clues += names_of(reading, one.series, one.by, hints.own, is_continued=is_continued)
         is_told = one.is_exact or Clue.YEAR in clues or Clue.COUNTRY in clues
         years = {year for name, year in hints.began if name in one.by}
-        if reading.year is None and not reading.is_later_season and not one.is_exact and _is_remake(one.series, years):
+        is_remake = one.series.id in hints.remade or (not one.is_exact and _is_remake(one.series, years))
+        if reading.year is None and not reading.is_later_season and is_remake:
             clues.append(Clue.UNSAID_YEAR)
         is_shared = bool(one.by & hints.shared) and one.by.isdisjoint(hints.unique)
         if not is_told and Clue.NAME in one.found and is_shared:

@@ -140,6 +140,12 @@ class CandidateSeries:
         return any(one.country is None for one in self.names)
 
     @property
+    def is_always_dated(self) -> bool:
+        """Whether every title that called it by a name said its year, and no record says what it is."""
+        is_said = all(one.year is not None or year_behind(one.name.shown) is not None for one in self.names)
+        return bool(self.names) and is_said and self.metadata_id is None
+
+    @property
     def countries(self) -> frozenset[str]:
         return frozenset(one for one in (self.country, *(one.country for one in self.names)) if one)
 

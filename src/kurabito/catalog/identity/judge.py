@@ -30,14 +30,16 @@ from kurabito.catalog.identity.rulings import Rulings
 from kurabito.catalog.identity.seasons.bare_names import BareNames
 from kurabito.catalog.identity.seasons.own_names import own_names
 from kurabito.catalog.identity.seasons.reach import Reach
-from kurabito.catalog.identity.seasons.signs import has_more_signs
+from kurabito.catalog.identity.seasons.signs import has_more_signs, has_telling_signs
 from kurabito.catalog.identity.ways import NameWays, Way
 from kurabito.catalog.releases import Name
-from kurabito.catalog.spellings import halves_of, is_extra_name, is_junk
+from kurabito.catalog.spellings import bases_of, halves_of, is_extra_name, is_junk, read_ordinal
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection
+from kurabito.titles import fold_title
 from kurabito.titles.scripts import simplified
 
+_MOST_COUNTED: Final = 8
 _SHORTEST_NUMBER: Final = 3
 """Digits of a number that may be a name: `33/7`."""
 
@@ -80,18 +82,21 @@ class IdentityJudge:
         names: dict[str, Name] = {}
         for name in reading.names:
             halves = halves_of(name.shown)
-            is_two = halves is not None and self._are_two(name, *halves, reading.kind)
+            is_two = halves is not None and self._are_two(name, *halves, reading)
             for one in (*(halves or ()), name) if is_two else (name,):
                 names[one.folded] = one
         return reading if len(names) == len(reading.names) else replace(reading, names=tuple(names.values()))
 
-    def _are_two(self, whole: Name, latin: Name, foreign: Name, kind: SeriesKind) -> bool:
-        index = self.known.index
-        if index.is_known(latin.folded):
-            return index.are_one([latin.folded, foreign.folded], kind)
+    def _are_two(self, whole: Name, first: Name, second: Name, reading: Reading) -> bool:
+        index, kind = self.known.index, reading.kind
+        if whole.shown.endswith(")") and self.known.named(second.folded, reading, reading.season):
+            # What titles call a show alone is no subtitle of this one.
+            return True
+        if index.is_known(first.folded):
+            return index.are_one([first.folded, second.folded], kind)
         if not index.is_known(whole.folded):
-            return index.is_unique(foreign.folded, kind)
-        return simplified(foreign.folded) in {simplified(one) for one in index.namesakes(whole.folded, kind)}
+            return index.is_unique(second.folded, kind)
+        return simplified(second.folded) in {simplified(one) for one in index.namesakes(whole.folded, kind)}
 
     def _as_extra(self, reading: Reading) -> Reading:
         """A reading by the names that say OVA, where the offline index has those for something else than the show of that name."""
@@ -121,21 +126,25 @@ class IdentityJudge:
         candidates = self._candidates(reading, origin)
         names = frozenset(name.folded for name in reading.names)
         index = self.known.index
+        shared = frozenset(name for name in names if index.is_shared(name, reading.kind))
         hints = Hints(
-            shared=frozenset(name for name in names if index.is_shared(name, reading.kind)),
+            shared=shared,
             unique=frozenset(name for name in names if index.is_unique(name, reading.kind)),
             began=index.began(names, reading.kind),
             has_two_entries=index.are_two(names, reading.kind),
             junk=frozenset(name.folded for name in reading.names if self.is_junk(name, reading.kind)),
             own=own_names(self.known, reading),
             subtitled=self._subtitled(reading),
+            remade=self._remade(reading, candidates),
             continued=self._reach.continued(reading, candidates),
             beyond=self._reach.beyond(reading, candidates),
             beyond_entry=self._reach.beyond_entry(reading),
-            is_of_year=any(index.is_of_year(name, reading.kind, reading.year) for name in names),
+            is_of_year=not shared and any(index.is_of_year(name, reading.kind, reading.year) for name in names),
         )
         decision = self._doubted(reading, decide(reading, candidates, hints))
-        if isinstance(decision, Unknown) and (likely := [*self._seasons_beside(reading), *self._begun(reading)]):
+        if isinstance(decision, Unknown) and self._is_remade(reading, hints):
+            return InDoubt(tuple(self._likely(reading)[:MOST_CANDIDATES]))
+        if isinstance(decision, Unknown) and (likely := self._likely(reading)):
             return InDoubt(tuple(likely[:MOST_CANDIDATES]))
         if isinstance(decision, InDoubt) and decision.beyond is not None:
             later = {one.id: one for one in (*self.known.later_parts(reading), *self.known.later_seasons(reading))}
@@ -148,6 +157,13 @@ class IdentityJudge:
             if habits != candidates:
                 return self._doubted(reading, decide(reading, habits, hints))
         return decision
+
+    def _remade(self, reading: Reading, candidates: Sequence[Candidate]) -> frozenset[int]:
+        """The candidates that a title without a year may be of, or of another one of their names: `Show (2025)` beside `Show`."""
+        if reading.year is not None:
+            return frozenset()
+        dated = [one.series for one in candidates if one.series.is_always_dated]
+        return frozenset(one.id for one in dated if self.known.has_namesake_of_other_year(one))
 
     def _doubted(self, reading: Reading, decision: Decision) -> Decision:
         """A decision, in doubt where what a name leads to may be a film of a year, or the season before."""
@@ -162,12 +178,33 @@ class IdentityJudge:
             return InDoubt((WeighedSeries(series, (*decision.clues, Clue.UNSAID_YEAR)),))
         return decision
 
+    def _is_remade(self, reading: Reading, hints: Hints) -> bool:
+        """Whether the offline index knows its names as those of shows of different years, and the title says none."""
+        is_told = reading.year is not None or reading.country is not None or reading.is_later_season
+        is_told = is_told or next(reading.dated(), None) is not None
+        shows = (self.known.index.shows_of(name, reading.kind) for name in hints.shared)
+        return not is_told and not hints.unique and any(len({show.year for show in some}) > 1 for some in shows)
+
+    def _likely(self, reading: Reading) -> list[WeighedSeries]:
+        """What a release may be of that is of no series by its names."""
+        return [*self._seasons_beside(reading), *self._begun(reading), *self._ended(reading), *self._counted(reading)]
+
     def _seasons_beside(self, reading: Reading) -> list[WeighedSeries]:
-        """The later seasons that a name without a number may be that of, though it may be that of their show."""
+        """The later seasons that a name without their number may be that of, though it may be that of their show."""
         if reading.season is not None or reading.kind is not SeriesKind.TV:
             return []
         later = self.known.later_seasons(reading)
-        return [WeighedSeries(one, (Clue.BARE_NAME,)) for one in later if self._bare_names.may_be_of(one, reading)]
+        is_beyond = self._reach.is_beyond_first_cour(reading)
+        found = [(one, self._clue_of_season(one, reading, is_beyond=is_beyond)) for one in later]
+        return [WeighedSeries(one, (clue,)) for one, clue in found if clue is not None]
+
+    def _clue_of_season(self, season: CandidateSeries, reading: Reading, *, is_beyond: bool) -> Clue | None:
+        """Why a later season may be meant by what names none."""
+        if self._bare_names.may_be_of(season, reading):
+            return Clue.BARE_NAME
+        if any(map(has_telling_signs, reading.names)):
+            return Clue.OTHER_SIGNS
+        return Clue.BEYOND if is_beyond else None
 
     def _begun(self, reading: Reading) -> list[WeighedSeries]:
         """The series of the Latin name with which a name begins: `Night Brewer 夜之蔵人` may be both, or a show of its own."""
@@ -175,6 +212,27 @@ class IdentityJudge:
         heads = [latin.folded for latin, _ in halves if not self.known.index.is_known(latin.folded)]
         found = (series for head in heads for series, _ in self.known.named(head, reading, reading.season))
         return [WeighedSeries(one, (Clue.OTHER_NAMES,)) for one in {series.id: series for series in found}.values()]
+
+    def _counted(self, reading: Reading) -> list[WeighedSeries]:
+        """The season that a name may count: `Kurabito 2nd` beside the second season of `Kurabito`; or it is a name."""
+        if reading.season is not None:
+            return []
+        seasons = range(FIRST_SEASON + 1, _MOST_COUNTED)
+        counted = [one for name in reading.names for season in seasons if (one := read_ordinal(name.shown, season))]
+        named = [series for one in counted for series, _ in self.known.named(fold_title(one.name), reading, one.season)]
+        return [WeighedSeries(one, (Clue.OTHER_NAMES,)) for one in {series.id: series for series in named}.values()]
+
+    def _ended(self, reading: Reading) -> list[WeighedSeries]:
+        """The films of its year with whose name that of a film ends: `La Cava The Vault 2011` has the name in two languages."""
+        if reading.year is None or not reading.is_without_number:
+            return []
+        ends = {base for name in reading.names for base in bases_of(name.shown) if name.folded.endswith(base)}
+        found = [series for end in ends for series, _ in self.known.named(end, reading, None)]
+        return [
+            WeighedSeries(one, (Clue.OTHER_NAMES, Clue.YEAR))
+            for one in {series.id: series for series in found}.values()
+            if reading.year in one.years
+        ]
 
     def _subtitled(self, reading: Reading) -> frozenset[str]:
         """Its names behind which stands what is no name of their show, nor what titles call a series alone."""

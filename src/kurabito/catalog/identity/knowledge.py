@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.identity.aliases import NO_COUNTRY, NO_YEAR, alias_row
-from kurabito.catalog.identity.evidence import CandidateSeries, KnownName, may_follow
+from kurabito.catalog.identity.evidence import CandidateSeries, KnownName, is_near, may_follow
 from kurabito.catalog.identity.index.names import IndexNames
 from kurabito.catalog.identity.index.pieces import without_pieces
 from kurabito.catalog.identity.index.shows import WholeName
@@ -24,6 +24,7 @@ from kurabito.catalog.spellings import (
     is_extra_name,
     latin_end_of,
     likeness_of,
+    plain_latin_of,
     simplified_of,
 )
 from kurabito.catalog.states import SeriesKind, SeriesState
@@ -64,18 +65,17 @@ class SeriesKnowledge:
         names = {name.folded for one in listed for name in one.names}
         sequels = {sequel.folded for one in listed for _, sequel in one.sequels()}
         pages = {one.page_id for one in feeds if one.page_id is not None}
-        films = {name.folded for one in listed if one.kind is SeriesKind.MOVIE for name in one.names}
-        self.index = IndexNames(conn, written, sequels, pages, films)
-        plain = {one for name in written if (one := simplified_of(name)) is not None}
+        screened = [name for one in listed if one.kind is SeriesKind.MOVIE for name in one.names]
         dated = {folded for one in listed for _, folded, _ in one.dated()}
+        self.index = IndexNames(conn, written, sequels | dated, pages, {name.folded for name in screened})
+        plain = {one for name in written if (one := simplified_of(name)) is not None}
         bases = {base for one in listed for _, some in one.bases() for base in some}
         plain.update(simplified(one) for one in (*sequels, *bases))
-        screened = (name for one in listed if one.kind is SeriesKind.MOVIE for name in one.names)
         filmed = {spelled for name in screened for spelled in film_names(name)}
         names.update(pair for one in listed for pair in one.pairs())
         names.update(one.folded for one in written if is_extra_name(one.folded))
         names.update(f"{name.folded}ova" for one in listed if one.is_ova for name in one.names)
-        names.update(end for one in written if (end := latin_end_of(one.shown)) is not None)
+        names.update(filter(None, (end(one.shown) for one in written for end in (latin_end_of, plain_latin_of))))
         names.update(half.folded for half in halves)
         self._look_up(names.union(sequels, plain, dated, bases, filmed, self.index.every_name()))
         spoken = {likeness_of(name) or name.folded for name in written}
@@ -108,12 +108,20 @@ class SeriesKnowledge:
 
     def later_seasons(self, reading: Reading) -> list[CandidateSeries]:
         """The later seasons that have one of the names of a reading; with a year, those that may have begun after it."""
-        rows = (row for name in reading.names for row in self._rows.get((name.folded, SeriesKind.TV), ()))
+        names = {other for name in reading.names for other in (name.folded, *self.in_other_script(name.folded))}
+        rows = (row for name in names for row in self._rows.get((name, SeriesKind.TV), ()))
         later = {row.series_id for row in rows if row.season > FIRST_SEASON}
         found = (self._series[one] for one in sorted(later))
         return [
             one for one in found if reading.year is None or all(may_follow(reading.year, it, one) for it in one.years)
         ]
+
+    def has_namesake_of_other_year(self, series: CandidateSeries) -> bool:
+        """Whether another series has one of its names beside a year that is not its own."""
+        names = {(one.name.folded, series.kind) for one in series.names}
+        self._look_up({folded for folded, _ in names} - {folded for folded, _ in self._rows})
+        others = {row for name in names for row in self._rows.get(name, ()) if row.series_id != series.id}
+        return any(row.year and not any(is_near(row.year, year) for year in series.years) for row in others)
 
     def later_parts(self, reading: Reading) -> list[CandidateSeries]:
         """The series of what the offline index has after the entry that a reading names."""
@@ -128,9 +136,8 @@ class SeriesKnowledge:
     def alike(self, name: Name) -> frozenset[str]:
         """The names of series, folded, that are this one in another spelling: romaji, its reading, or the other Chinese script."""
         found = self._romaji.get(likeness_of(name) or name.folded, set()) | self._read_aloud.get(name.folded, set())
-        return frozenset(
-            {*found, simplified_of(name) or name.folded, latin_end_of(name.shown) or ""} - {name.folded, ""}
-        )
+        spelled = (simplified_of(name), latin_end_of(name.shown), plain_latin_of(name.shown))
+        return frozenset({*found, *(one for one in spelled if one is not None)} - {name.folded})
 
     def in_other_script(self, folded: str) -> frozenset[str]:
         """The same Chinese name in the other script, folded, as series have it."""

@@ -12,6 +12,8 @@ from kurabito.catalog.releases import Name, Release
 from kurabito.catalog.spellings import (
     bases_of,
     goes_on_behind,
+    ordinal,
+    read_ordinal,
     read_romaji_count,
     romaji_of,
     short_and_long,
@@ -132,16 +134,23 @@ class Reading:
         if self.kind is SeriesKind.MOVIE:
             return
         for name in self.names:
-            sequel = _sequel(name.shown) or read_romaji_count(name.shown, self.season)
+            sequel = _sequel(name.shown)
+            if sequel is None and not self._is_marked(name):
+                sequel = read_romaji_count(name.shown, self.season) or read_ordinal(name.shown, self.season)
             season = self.season or (sequel.season if sequel else FIRST_SEASON)
             if season == FIRST_SEASON:
                 continue
             base = Name.of(sequel.name) if sequel is not None and sequel.season == season else name
             yield name, SeasonName(base.folded, season)
             marked = spelled(base, season) if base is name else [name.folded, *spelled(base, season)]
+            yield name, SeasonName(base.folded + ordinal(season), season)
             for folded in dict.fromkeys(marked):
                 yield name, SeasonName(folded, FIRST_SEASON)
                 yield name, SeasonName(folded, season)
+
+    def _is_marked(self, name: Name) -> bool:
+        """Whether the mark of its season stands behind this name: `Kurabito 2nd S2` is the second season of `Kurabito 2nd`."""
+        return any(mark in one.folded for one in self.written for mark in spelled(name, self.said_season))
 
     def marked(self) -> dict[str, str]:
         """Its names that carry the mark of a later season, folded, each with the same without it."""
@@ -160,10 +169,7 @@ class Reading:
     def bases(self) -> Iterator[tuple[str, frozenset[str]]]:
         """Its names that do not stand beside their season, folded, each with what it goes on from, or ends with."""
         for name in self.names:
-            if year_behind(name.shown) is not None:
-                continue
-            marked = spelled(name, self.season) if self.season is not None else ()
-            if not any(mark in one.folded for one in self.written for mark in marked):
+            if year_behind(name.shown) is None and not self._is_marked(name):
                 yield name.folded, bases_of(name.shown)
 
     def guessed(self) -> dict[str, frozenset[str]]:

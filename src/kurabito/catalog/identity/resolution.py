@@ -17,6 +17,7 @@ from kurabito.catalog.identity.index.pieces import doubtful_halves
 from kurabito.catalog.identity.judge import IdentityJudge
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading, ReleaseOrigin
 from kurabito.catalog.identity.seasons.own_names import own_names
+from kurabito.catalog.identity.seasons.signs import end_signs
 from kurabito.catalog.releases import Release
 from kurabito.catalog.spellings import halves_of, is_extra_name
 from kurabito.catalog.states import SeriesKind, SeriesState
@@ -127,11 +128,13 @@ class _Batch:
     def turn(self, reading: Reading) -> tuple[bool, bool, int, bool]:
         """When a release is decided about: those with several names first, which say what names are one.
 
-        Where it is doubtful whether they are several, other titles may say it before. Those that count seasons through come
-        after the seasons, and OVAs after those that say so in their names.
+        Where it is doubtful whether they are several, other titles may say it before; so they may what signs tell. Those that
+        count seasons through come after the seasons, and OVAs after those that say so in their names.
         """
         is_guess = bool(doubtful_halves(self._judge.known.index, frozenset(), reading))
-        is_guess = is_guess or any(halves_of(name.shown) is not None for name in reading.names)
+        is_guess = is_guess or any(
+            halves_of(name.shown) is not None or len(end_signs(name.shown)) > 1 for name in reading.names
+        )
         is_bare_ova = reading.is_ova and not any(is_extra_name(name.folded) for name in reading.names)
         return is_guess, is_bare_ova, -len(reading.names), reading.may_count_through
 

@@ -45,6 +45,7 @@ class NameWays:
             if reading.kind is SeriesKind.MOVIE:
                 yield from self.named(reading, Clue.NAME, name.folded, film_names(name))
             yield from self._ways_of_number_inside(reading, name)
+            yield from self._ways_of_bare_season(reading, name)
         yield from self._ways_of_entry(reading)
         yield from self._ways_of_shared_names(reading)
         yield from self._ways_of_pairs(reading)
@@ -106,6 +107,13 @@ class NameWays:
                     if series.metadata_id is not None and series.season == reading.season:
                         yield Way(series, Clue.ROMAJI, name.folded, row)
 
+    def _ways_of_bare_season(self, reading: Reading, name: Name) -> Iterator[Way]:
+        """A season whose own name titles have beside its number and without it: `Kurabito Moromi S02` is `Kurabito Moromi`."""
+        if reading.is_later_season:
+            for series, row in self._known.named(name.folded, reading, FIRST_SEASON):
+                if series.own_season == reading.season:
+                    yield Way(replace(series, season=reading.said_season), Clue.NAME, name.folded, row)
+
     def _ways_of_number_inside(self, reading: Reading, name: Name) -> Iterator[Way]:
         """`Show IV: Encore` is the fourth season, whether a title says its number again or not."""
         season = season_inside(name.shown)
@@ -129,6 +137,10 @@ class NameWays:
             for series, row in self._known.named(folded, reading, reading.season):
                 if any(is_near(one, year) for one in series.years):
                     yield Way(series, Clue.NAME, name.folded, row)
+            for other in self._known.index.namesakes(folded, reading.kind, year) if reading.season is None else ():
+                for series, row in self._known.named(other, reading, None):
+                    if any(is_near(one, year) for one in series.years):
+                        yield Way(series, Clue.INDEX, name.folded, row)
 
     def _ways_of_signs(self, reading: Reading) -> Iterator[Way]:
         """A later season that titles call by the name of the show with signs of its own, beside its number or without it."""

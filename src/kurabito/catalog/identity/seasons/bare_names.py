@@ -10,11 +10,12 @@ from typing import Final
 
 from kurabito.catalog.identity.evidence import CandidateSeries
 from kurabito.catalog.identity.reading import Reading
-from kurabito.catalog.identity.seasons.signs import signs_of
-from kurabito.catalog.releases import read_title_again
+from kurabito.catalog.identity.seasons.signs import end_signs, signs_of
+from kurabito.catalog.releases import Name, read_title_again
 from kurabito.catalog.spellings import spelled
 from kurabito.db import Connection, Queries
 
+_SEVERAL: Final = 2
 _SQL: Final = Queries("kurabito.catalog.identity.seasons", "bare_names.sql")
 
 
@@ -28,12 +29,12 @@ class BareNames:
 
     def may_be_of(self, season: CandidateSeries, reading: Reading) -> bool:
         """Whether a reading that says no season may be of one: titles of that have its name, and always bare."""
-        names = {(name.folded, signs_of(name.shown)) for name in reading.names}
+        names = {(name.folded, _told_by(name)) for name in reading.names}
         found = [
             (name.folded, one)
             for one in self._of(season)
             for name in one.names
-            if (name.folded, signs_of(name.shown)) in names
+            if (name.folded, _told_by(name)) in names
         ]
         said = [is_bare for one in found if (is_bare := _is_bare(*one)) is not None]
         return bool(said) and all(said)
@@ -47,6 +48,12 @@ class BareNames:
                 Reading.of(one) for one in releases if one is not None and one.season is not None
             ]
         yield from self._stored[season.id]
+
+
+def _told_by(name: Name) -> str:
+    """The signs of a name that tell a season from another; one `!` alone is left out by many."""
+    signs = signs_of(name.shown)
+    return "" if signs.strip("!?") == "" and len(end_signs(name.shown)) < _SEVERAL else signs
 
 
 def _is_bare(name: str, reading: Reading) -> bool | None:

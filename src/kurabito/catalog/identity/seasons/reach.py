@@ -18,6 +18,7 @@ from kurabito.catalog.identity.knowledge import SeriesKnowledge
 from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
+from kurabito.titles.scripts import simplified
 
 _SQL: Final = Queries("kurabito.catalog.identity.seasons", "reach.sql")
 _SHORTEST_SEASON: Final = 9
@@ -37,7 +38,11 @@ class Reach:
         self._stored: dict[int, set[float]] = {}
         self._brought: dict[tuple[str, int | None], set[float]] = {}
         """Numbers of these readings, by the names and years that stand beside them without a season."""
+        self._continued: set[str] = set()
+        """Names that stand beside a later season in these readings, folded and in simplified letters."""
         for reading in readings:
+            if reading.is_later_season:
+                self._continued.update(simplified(name.folded) for name in reading.names)
             if _counts(reading):
                 for name in reading.names:
                     self._brought.setdefault((name.folded, reading.year), set()).update(_numbers(reading))
@@ -71,6 +76,13 @@ class Reach:
         longest = self._known.index.parts.longest(whole.entry)
         is_beyond = longest is not None and number > longest
         return longest if is_beyond and self._known.index.parts.may_be_other(whole.entry, number) else None
+
+    def is_beyond_first_cour(self, reading: Reading) -> bool:
+        """Whether the number of a reading is beyond one cour, and none of the readings leads up to it."""
+        number = reading.first_episode
+        return (
+            _counts(reading) and number is not None and number > _ONE_COUR and not self._leads_up((), reading, number)
+        )
 
     def _last_before(
         self, series: CandidateSeries, reading: Reading, number: float, candidates: Sequence[Candidate]
@@ -108,15 +120,20 @@ class Reach:
 
     def _is_continued(self, series: CandidateSeries, reading: Reading) -> bool:
         """Whether a later season has come that has one of its names."""
-        later = self._known.later_seasons(reading)
-        return series.own_season == FIRST_SEASON and any(other.id != series.id for other in later)
+        if series.own_season != FIRST_SEASON:
+            return False
+        is_said = not self._continued.isdisjoint(simplified(name.folded) for name in reading.names)
+        return is_said or any(other.id != series.id for other in self._known.later_seasons(reading))
 
     def _is_led_up_to(self, series: CandidateSeries, reading: Reading, number: float) -> bool:
         """Whether numbers lead there from those of one cour, without a gap: a long season reaches them step by step."""
         if series.id not in self._stored:
             self._stored[series.id] = {one for (one,) in self._conn.all(_SQL.numbers, {"id": series.id})}
+        return self._leads_up(self._stored[series.id], reading, number)
+
+    def _leads_up(self, stored: Iterable[float], reading: Reading, number: float) -> bool:
         brought = (self._brought.get((name.folded, reading.year), set()) for name in reading.names)
-        found = sorted(self._stored[series.id].union(*brought))
+        found = sorted(set(stored).union(*brought))
         reached = max((one for one in found if one <= _ONE_COUR), default=0)
         for one in found:
             if one - reached > _WIDEST_GAP:

@@ -9,9 +9,9 @@ from typing import Final
 from kurabito.catalog.releases import Name
 from kurabito.catalog.spellings import asks_inside
 
-_SIGNS: Final = "!?'*°∫♭♯√\u00d7"
+_SIGNS: Final = "!?'*°∫♭♯√◎♪\u00d7"
 _SIGNS_AT_THE_END: Final = f"{_SIGNS}:"
-TELLING_SIGNS: Final = frozenset(_SIGNS_AT_THE_END) - frozenset("!?")
+TELLING_SIGNS: Final = frozenset(_SIGNS_AT_THE_END) - frozenset("!?♪")
 """Those that no group leaves out."""
 
 
@@ -26,6 +26,12 @@ def has_more_signs(mine: Iterable[Name], known: Iterable[Name]) -> bool:
     """Whether a name ends in several signs that no name of the series has: groups leave signs out, and do not make them up."""
     most = max((len(end_signs(name.shown)) for name in mine), default=0)
     return most > 1 and all(len(end_signs(name.shown)) < most for name in known)
+
+
+def has_telling_signs(name: Name) -> bool:
+    """Whether a name ends in signs that may tell a season from another."""
+    signs = end_signs(name.shown)
+    return len(signs) > 1 or not TELLING_SIGNS.isdisjoint(signs)
 
 
 def end_signs(shown: str) -> str:
