@@ -36,7 +36,7 @@ _KINDS: Final[dict[FolderKind, str]] = {
         r"|trailers?|teasers?|featurettes?|behind the scenes|interviews?|deleted scenes|scenes|clips|previews?|promos?"
         r"|(?:bonus|special) features|映像特典|特典映像|特典|tokuten|others?|misc|mvs?|making|events?|iv|webpreviews?"
         r"|openings?|endings?|花絮|预告|logo|shorts|interview|mini-?clips?|outtakes|bloopers|gag reels?|メイキング|予告[編集]?|(?:pv|cm)集|座談会|インタビュー"
-        r"|e[kx]stra ?materi[ae]+le?t?|ekstra|extra'?s|lisämateriaalit?|dodatki|dodatky|bonusy|extr[áa]k|ekstralar|kamera arkas\u0131"
+        r"|sigl[ae]|g[ée]n[ée]riques?|vorspann|abspann|aberturas?|e[kx]stra ?materi[ae]+le?t?|ekstra|extra'?s|lisämateriaalit?|dodatki|dodatky|bonusy|extr[áa]k|ekstralar|kamera arkas\u0131"
         r"|预告片|預告片?|幕[后後](?:花絮)?|[访訪][谈談]|菜[单單]|彩蛋|(?:bonus|zusatz)material|contenuti (?:speciali|extra)|contenidos? (?:extras?|adicional(?:es)?)"
         r"|material adicional|suppl[ée]ments|бонусы?|дополнительн(?:ые материалы|\u043e)|доп(?:ы|\.? ?материалы)?|특전|부가영상|보너스|메이킹|예고편"
     ),

@@ -37,7 +37,7 @@ _UNNAMED_SPECIAL: Final = re.compile(
 _WRITTEN_DAY: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?!\d)")
 # The word for an episode, in languages whose word the reader of titles leaves in the title.
 EPISODE_WORD: Final = re.compile(
-    r"Aflevering|Avsnitt|Afsnit|Jakso|Osa|Odcinek|Epizód|Díl|Bölüm|Серия|Эпизод|Capítulo|Capitulo|Episodio|Épisode|Puntata|Teil|Lecture|Lesson"
+    r"Aflevering|Avsnitt|Afsnit|Jakso|Osa|Odcinek|Epizód|Díl|Bölüm|Del|Серия|Эпизод|Capítulo|Capitulo|Episodio|Épisode|Puntata|Teil|Lecture|Lesson"
     r"|Vorlesung|Lektion|Урок",
     re.I,
 )

@@ -31,12 +31,12 @@ _ENDS: Final = re.compile(
     re.I,
 )
 _DIGITS: Final = re.compile(r"\d+")
-_COUNTED: Final = re.compile(r"[ ._-]+(?:Part|Pt|Chapter|Episode|Ep|E|No|Vol)[ ._#-]*$", re.I)
+_COUNTED: Final = re.compile(rf"[ ._-]+(?:Part|Pt|Chapter|Episode|Ep|E|No|Vol|{EPISODE_WORD.pattern})[ ._#-]*$", re.I)
 # A volume has several episodes, however many volumes there are.
 _VOLUME: Final = re.compile(r"(?:^|[ ._-])(?:Vol(?:ume)?\.?|Dis[ck])[ ._#-]*\d{1,2}[ ._]*(?:[\[(【]|$)", re.I)
 _PAIRED: Final = re.compile(r"(.*[^\W\d_].*?)[ ._]([1-9])-(\d{2})(?!\d)")
 _WORDED_PART: Final = re.compile(
-    r"(.*[^\W_])[ ._-]+(?:Part|Pt|Chapter|Episode)(?:[ ._]+|(?=\d\d(?!\d)))([IVX]{1,5}|\d{1,2}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten)(?=[ ._-]|$)",
+    r"(.*[^\W_])[ ._-]+(?:Part|Pt|Chapter|Episode|Teil|Del|Osa|Parte|Partie)(?:[ ._]+|(?=\d\d(?!\d)))([IVX]{1,5}|\d{1,2}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten)(?=[ ._-]|$)",
     re.I,
 )
 _NUMERALS: Final = "I II III IV V VI VII VIII IX X".split()
@@ -177,17 +177,20 @@ def _lies_in_section(reading: VideoReading) -> bool:
 
 
 def _in_hundred_of_folder(readings: list[VideoReading]) -> list[VideoReading]:
-    """`Koji Season 4/koji.401.rice`: each number is the season of the folder and an episode, from the first on."""
+    """`Koji Season 4/koji.401.rice`, `Koji 4.01 Rice`: each number is the season of the folder and an episode, from the first on."""
     seasons = {reading.season if reading.season_from is SeasonFrom.FOLDER else None for reading in readings}
     season = seasons.pop() if len(seasons) == 1 else None
     if not season:
         return readings
-    pattern = re.compile(rf"(?<![A-Za-z0-9]){season}(\d\d)(?![A-Za-z0-9])")
+    pattern = re.compile(rf"(?<![A-Za-z0-9]){season}\.?(\d\d)(?![A-Za-z0-9])")
     found = [list(pattern.finditer(reading.path.stem)) for reading in readings]
     numbers = [int(one[0][1]) for one in found if len(one) == 1]
     if len(set(numbers)) < len(readings) or 1 not in numbers or not all(0 < one <= LONGEST_SEASON for one in numbers):
         return readings
-    if any(reading.episodes not in ((), (season * 100 + one,)) for reading, one in zip(readings, numbers, strict=True)):
+    is_dotted = all("." in at[0][0] for at in found)
+    if not is_dotted and any(
+        reading.episodes not in ((), (season * 100 + one,)) for reading, one in zip(readings, numbers, strict=True)
+    ):
         return readings
     return [
         replace(reading, kind=WorkKind.EPISODE, episodes=(number,), title=_title_before(reading, at[0].start()))

@@ -17,7 +17,7 @@ from kurabito.titles import fold_title
 _SEQUEL: Final = re.compile(r"(.*\w[!?.]*)[ ._]+(II|III|IV|V|VI|[2-9])")
 # In Chinese and Japanese no blank stands before it.
 _JOINED_SEQUEL: Final = re.compile(r"(.*[\u3041-\u30ff\u4e00-\u9fff\uac00-\ud7a3])(II|III|IV|VI{0,3}|IX|[2-9])")
-_FIRST_OF_SEQUELS: Final = re.compile(r"(.*[^\W\d_][!?.]*)[ ._]?1")
+_FIRST_OF_SEQUELS: Final = re.compile(r"(.*[^\W\d_][!?.]*)(?:[ ._]?1|[ ._]I)")
 _ROMAN: Final = {"II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9}
 _SEASON_WORDS: Final = re.compile(r"(?:Series|Season) \d{1,2}(?!\d)", re.I)
 # As fansub groups write the season of an anime: not `Koji Part 2`, `Koji 1 2` or `Koji 9`.
@@ -94,14 +94,18 @@ def _as_season(reading: VideoReading, shows: Collection[str], *, is_known: bool)
     if (named := _named_sequel(reading, shows, is_known=is_known)) is not None:
         return named
     first = _FIRST_OF_SEQUELS.fullmatch(title)
-    if first and f"{fold_title(first[1])}2" in shows and reading.season in (None, 0, 1):
+    if (
+        first
+        and not {f"{fold_title(first[1])}{two}" for two in ("2", "ii")}.isdisjoint(shows)
+        and reading.season in (None, 0, 1)
+    ):
         return replace(reading, title=first[1])
     joined = _JOINED_SEQUEL.fullmatch(title)
     found = _SEQUEL.fullmatch(title) or joined
     if found is None:
         return reading
     number = _ROMAN.get(found[2]) or int(found[2])
-    is_beside = not {fold_title(found[1]), f"{fold_title(found[1])}1"}.isdisjoint(shows)
+    is_beside = not {f"{fold_title(found[1])}{one}" for one in ("", "1", "i")}.isdisjoint(shows)
     # `蔵人IV`: no name in Chinese or Japanese goes on in such letters.
     is_said = joined is not None and found[2] in _ROMAN
     is_said = is_said or (bool(_FANSUB_SEQUEL.search(title)) and reading.path.stem[0] in "[【")
