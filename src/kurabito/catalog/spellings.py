@@ -23,6 +23,7 @@ _SHORTEST_HALF: Final = 4
 _SHORTEST_ACRONYM: Final = 3
 _HALVES: Final = re.compile(rf"([^{CJK}]*[A-Za-z][^{CJK}]*)\s([{CJK}]{{2}}.*)")
 _BRACKETED_HALF: Final = re.compile(r"([^()]+\S) \(([A-Za-z][^()]{3,})\)")
+_ALSO_KNOWN_HALF: Final = re.compile(r"(.*\S) aka (\S.*)")
 _DASHED_HALF: Final = re.compile("([^-]*[\u3041-\u30fa][^-]*) - ([\u3400-\u9fff][^-\u3041-\u30fa]+)")
 _ROMAN: Final = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
 _HAN: Final = ("", *"一二三四五六七八九十")
@@ -188,7 +189,8 @@ def halves_of(shown: str) -> tuple[Name, Name] | None:
 
     So may `Yoru no Kurabito (The Night Brewer)` and `よるのくらびと - 夜之蔵人`.
     """
-    found = _HALVES.fullmatch(shown) or _BRACKETED_HALF.fullmatch(shown) or _DASHED_HALF.fullmatch(shown)
+    patterns = (_HALVES, _BRACKETED_HALF, _DASHED_HALF, _ALSO_KNOWN_HALF)
+    found = next(filter(None, (pattern.fullmatch(shown) for pattern in patterns)), None)
     if found is None or is_junk(found[2]):
         return None
     first, second = Name.of(found[1].strip()), Name.of(found[2])

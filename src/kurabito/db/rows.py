@@ -6,6 +6,7 @@ statement should do for both, the rows are a list of JSON, which is `{given}` in
 
 from __future__ import annotations
 
+import json
 import re
 from collections import namedtuple
 from collections.abc import Iterable, Sequence
@@ -42,6 +43,11 @@ def only_value(row: tuple[Any, ...] | None) -> Any:
         return None
     (value,) = row
     return value
+
+
+def given(values: Iterable[Any]) -> dict[str, str]:
+    """Values as the rows of one column, for `{given}`."""
+    return {"rows": json.dumps([[value] for value in values], ensure_ascii=False)}
 
 
 def _names(columns: str) -> Iterable[str]:

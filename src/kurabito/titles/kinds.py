@@ -14,7 +14,7 @@ _WORDS: Final = re.compile(
     r"(?<![A-Za-z])(?<!the )(?<!animated )(?<!new )Movie(?=\s0\d|\s*[\[(\x00\])]))"
     r"|(?P<ova>(?<![A-Za-z])(?:OVA|OAD|OAV|ONA|OVD)(?![A-Za-z]))"
     r"|(?P<special>(?<![A-Za-z])(?:SPs?(?=[\s.\-]?\d|\s?[\])\x00]|$)|Specials?(?=\s?(?:-\s?)?\d|\s?[\])\x00]|$))|特别篇|特別篇|番外篇?|特典|[总總]集[篇编編])"
-    r"|(?P<tv>(?<=[^\W_]\s)TV(?=\s?\d{1,3}-\d{1,3}(?!\d)|\s-\s\d{2,3}(?!\d))|(?<=[\s\w])(?:动画|動畫)版(?=[\s\])\x00])|(?<![A-Za-z])TV\s?(?:版|(?:动画|動畫|アニメ)版?)(?=[\s\])\x00]))"
+    r"|(?P<tv>(?<=[^\W_]\s)TV(?=\s?\d{1,3}-\d{1,3}(?!\d)|\s-\s\d{2,3}(?!\d))|(?<=[\s\w])(?:动画|動畫)版(?=[\s\])\x00])|(?<=\s)(?:本[伝传傳]|正[传傳])(?=[\s\])\x00])|(?<![A-Za-z])TV\s?(?:版|(?:动画|動畫|アニメ)版?)(?=[\s\])\x00]))"
     r"|(?P<batch>(?:(?<![A-Za-z])TV)?\s?(?:修正|精校)?(?:合集|全集))"
     r"|(?P<opening>(?<![A-Za-z])(?:NC ?OPs?(?:v\d)?|Creditless OP(?:ening)?|OP(?=\s?\d|\s?[\])\x00]|$)|Opening(?=\s?\d|\s*$))(?![B-Zb-z]))"
     r"|(?P<ending>(?<![A-Za-z])(?:NC ?EDs?(?:v\d)?|Creditless ED|Creditless Ending|ED(?=\s?\d|\s?[\])\x00]|$)|Ending(?=\s?\d|\s*$))(?![B-Zb-z]))"
@@ -22,7 +22,7 @@ _WORDS: Final = re.compile(
     re.I,
 )
 # What each of them begins with, where no Latin word is going on: every other place is passed over at once.
-_FIRST_LETTER: Final = re.compile(r"[剧劇映特番总總修精合全动動MTOSNCEPmtosncep](?<![A-Za-z]{2})")
+_FIRST_LETTER: Final = re.compile(r"[剧劇映特番总總修精合全动動本正MTOSNCEPmtosncep](?<![A-Za-z]{2})")
 _WORD_BEFORE: Final = re.compile(r"[A-Za-z0-9!?%.~] $")
 _ENDS_NAME: Final = re.compile(r"\s?(?:\x00|[\[(](?!\d{1,3}[\])v-])|$)")
 _ARTICLE: Final = re.compile(r"(?<=\w\s)the\s$", re.I)

@@ -15,6 +15,7 @@ from kurabito.titles.pairs import (
     cut_at_script,
     cut_by_sound,
     is_coined,
+    is_end_of_another,
     is_same_name,
     names_of_bracket,
 )
@@ -53,10 +54,14 @@ _BEHIND_TAGS: Final = re.compile(r"[\])]\s\(([A-Za-z][^()\[\]]{5,200})\)(?:\s-\s
 _IN_BRACKETS: Final = re.compile(r"\(([^()]{4,200})\)")
 # `[Kura] Yoru no Kurabito (2024) [1080p] [HEVC WEBRip] (The Night Brewer) (Batch)`
 _BEHIND_BRACKETS: Final = re.compile(r"(?<=\x00)\s\(([A-Za-z][^(),\[\]\x00\x01]{3,120})\)[\s\x00]*$")
+# `[Kura] Yoru no Kurabito to Sake - 07 (YoKura) [720p]`
+_BEHIND_NUMBER: Final = re.compile(
+    r"(?<=\x00)\s?\(([A-Za-z][^(),\[\]\x00\x01]{4,120})[\s\x00\x01]*\)?\s?(?=[\[\x00]|$)"
+)
 _GOES_ON_BEHIND: Final = re.compile(r"(?:\s?[:~]|\s-)\s?[^\W\d]")
 # `酒蔵2.Sakagura Naoki`, where blanks stand for blanks and the dot for no other thing.
 _DOT_BETWEEN_SCRIPTS: Final = re.compile(
-    rf"(?:(?<=[{CJK}])|(?<=[{CJK}]\d))\.(?=[A-Z][a-z]+ )|(?<=[{CJK}] (?:19|20)\d\d)\.(?=[A-Z][a-z])"
+    rf"(?:(?<=[{CJK}])|(?<=[{CJK}]\d))\.(?=[A-Z][a-z]+(?: |$))|(?<=[\u4e00-\u9fff])\.(?=[\uac00-\ud7a3])|(?<=[{CJK}] (?:19|20)\d\d)\.(?=[A-Z][a-z])"
 )
 # `夜之蔵人.Night.Brewer`, where dots stand for blanks.
 _DOTTED_SCRIPTS: Final = re.compile(rf"(?<=[{CJK}])\.(?=[A-Z][\w'.:-]{{4}})")
@@ -67,7 +72,6 @@ _ENDS_IN_PART: Final = re.compile(r"\b(?:Part|Cour|Movie|Vol\.?)\s\d$", re.I)
 _ENDS_IN_COLON: Final = re.compile(rf"(?<=\w): (?=- \d|#\d|第\d)|(?<=[{CJK}]):(?=\s/\s|\])")
 # `The Cellar (Sakagura) - Complete`, `The Cellar 2 - Batch`
 _WHOLE_BEHIND: Final = re.compile(r"(?<=[\w)!?])\s-\s(?:Complete|Batch)(?:\s(?:Series|Batch))?(?=\s*$)", re.I)
-_ENDS_IN_VERSION: Final = re.compile(r"(?<=\w) v[2-4]$")
 _MOST_NAMES: Final = 12
 
 
@@ -88,9 +92,6 @@ def read_names(draft: TitleDraft) -> tuple[str, ...]:
     for colon in _ENDS_IN_COLON.finditer(draft.original) if ":" in draft.original else ():
         before = draft.original[: colon.start()]
         names = tuple(f"{name}:" if before.endswith(name) else name for name in names)
-    if draft.version is None and not draft.episodes and any(_ENDS_IN_VERSION.search(name) for name in names):
-        # `Kura v2 (BD 720p)`
-        names = tuple(_ENDS_IN_VERSION.sub("", name) for name in names)
     return _without_season(names, draft.seasons[0]) if len(draft.seasons) == 1 and len(names) > 1 else names
 
 
@@ -99,6 +100,10 @@ def _last_names(draft: TitleDraft, name: str) -> Iterator[str]:
     for inside in _IN_BRACKETS.findall(draft.original):
         if inside.startswith(name) and _GOES_ON_BEHIND.match(inside, len(name)):
             yield _clean(inside)
+    shown = _BEHIND_NUMBER.search(draft.text) if draft.original.startswith("[") else None
+    is_other = shown is not None and not shown[1].startswith(name.partition(" ")[0])
+    if shown and is_other and draft.episodes and are_translations(name, shown[1], _clean):
+        yield _clean(shown[1])
     behind = _BEHIND_BRACKETS.search(draft.text) if draft.original.startswith("[") else None
     if behind and draft.original[behind.start() - 1] == "]" and _are_read_and_translated(name, behind[1]):
         yield _clean(behind[1])
@@ -156,7 +161,7 @@ def _names_in(stretch: str, *, fansub: bool) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for candidate in candidates:
         pieces = _by_script(candidate, alone=len(candidates) == 1, last=candidate is candidates[-1])
-        if len(pieces) == 2 and _is_end_of_another(pieces[1], candidate, candidates):
+        if len(pieces) == 2 and is_end_of_another(pieces[1], candidate, candidates):
             # `夜之蔵人 Encore / Yoru no Kurabito Encore`: what it goes on with is no name.
             pieces = [" ".join(pieces)]
         if not candidate.isascii():
@@ -166,11 +171,6 @@ def _names_in(stretch: str, *, fansub: bool) -> tuple[str, ...]:
             if LETTER_OR_DIGIT.search(name):
                 names[name] = None
     return _telling(tuple(names)) if len(names) > 1 else tuple(names)
-
-
-def _is_end_of_another(piece: str, own: str, candidates: list[str]) -> bool:
-    end = piece.strip().casefold()
-    return any(other is not own and other.strip().casefold().endswith(f" {end}") for other in candidates)
 
 
 def _telling(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -147,6 +147,12 @@ def cut_at_script(text: str) -> list[str]:
     return [" ".join(words[:change]), " ".join(words[change:]), text]
 
 
+def is_end_of_another(piece: str, own: str, names: Sequence[str]) -> bool:
+    """Whether another name ends in what this one goes on with: `夜之蔵人 Encore / Yoru no Kurabito Encore`."""
+    end = piece.strip().casefold()
+    return any(other is not own and other.strip().casefold().endswith(f" {end}") for other in names)
+
+
 def _cut_at_enclosed(text: str, enclosed: re.Match[str]) -> list[str]:
     """`夜之蔵人 -NIGHT BREWER-` are two names; one word is hardly any, and behind kana a name may go on so."""
     inside = enclosed["inside"].strip()

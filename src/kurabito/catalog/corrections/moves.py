@@ -14,11 +14,10 @@ from kurabito.catalog.corrections.merge import find_series, held_in
 from kurabito.catalog.corrections.model import CorrectionEffect, CorrectionKind
 from kurabito.catalog.errors import CorrectionConflict, LinkNotFound
 from kurabito.catalog.identity import rulings
-from kurabito.catalog.identity.knowledge import given
 from kurabito.catalog.identity.reading import Reading
 from kurabito.catalog.states import HeldReason, SeriesState
 from kurabito.db import Connection, Queries
-from kurabito.db.rows import ColumnList
+from kurabito.db.rows import ColumnList, given
 from kurabito.errors import InvalidInput
 from kurabito.reasons import InputReason, refused
 from kurabito.titles import ReleaseKind

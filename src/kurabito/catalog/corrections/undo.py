@@ -13,8 +13,8 @@ from kurabito.catalog.corrections.model import Correction, CorrectionKind
 from kurabito.catalog.corrections.moves import SQL, find_links, place_links
 from kurabito.catalog.errors import CorrectionConflict
 from kurabito.catalog.identity import rulings
-from kurabito.catalog.identity.knowledge import given
 from kurabito.db import Connection
+from kurabito.db.rows import given
 
 
 class Undone(NamedTuple):

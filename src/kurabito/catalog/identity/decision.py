@@ -103,6 +103,8 @@ class Hints:
     """Those of its names that say nothing."""
     subtitled: frozenset[str] = frozenset()
     """Those of its names behind which stands what the offline index does not know as a name of their show."""
+    alone: frozenset[str] = frozenset()
+    """What some of its names go on in, and titles call a show alone."""
     own: frozenset[str] = frozenset()
     """Those of its names that only its season has: what it is called elsewhere goes on in them."""
     remade: frozenset[int] = frozenset()
@@ -203,7 +205,7 @@ def _weigh(reading: Reading, one: Candidate, hints: Hints) -> WeighedSeries:
         clues.append(Clue.BEYOND)
     if one.found.isdisjoint(OUTWEIGH):
         is_continued = one.series.id in hints.continued
-        clues += names_of(reading, one.series, one.by, hints.own, is_continued=is_continued)
+        clues += names_of(reading, one.series, one.by, hints.own, is_continued=is_continued, alone=hints.alone)
         is_told = one.is_exact or Clue.YEAR in clues or Clue.COUNTRY in clues
         years = {year for name, year in hints.began if name in one.by}
         is_remake = one.series.id in hints.remade or (not one.is_exact and _is_remake(one.series, years))

@@ -214,8 +214,11 @@ def names_of(
     own: Set[str] = frozenset(),
     *,
     is_continued: bool = False,
+    alone: Set[str] = frozenset(),
 ) -> Iterator[Clue]:
     """What the names say of a series that has those in `fitting`; those in `own` are names of one season alone.
+
+    Titles call a show by each of those in `alone`, so that none of them is a subtitle.
 
     Signs that a name alone has tell more of a series with a record, and of one after which a later season came.
     """
@@ -234,9 +237,8 @@ def names_of(
         return
     strength = max((_length(name) for name in shared), default=0)
     latin = [name for name in folded if name.isascii()]
-    subtitles = {
-        one for one in reading.subtitles().values() if latin and not any(name.startswith(one) for name in latin)
-    }
+    rests = set(reading.subtitles().values()) - alone
+    subtitles = {one for one in rests if latin and not any(name.startswith(one) for name in latin)}
     said = folded.union(name.folded for name in reading.names if name.folded not in subtitles)
     is_sequel = any(_is_part(mine, other, said) for mine in others for other in known)
     if others and ((strength < _LONG_NAME and is_sequel) or (strength < _SHORT_NAME and _all_differ(others, known))):

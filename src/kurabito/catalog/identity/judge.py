@@ -89,6 +89,8 @@ class IdentityJudge:
 
     def _are_two(self, whole: Name, first: Name, second: Name, reading: Reading) -> bool:
         index, kind = self.known.index, reading.kind
+        if " aka " in whole.shown:
+            return True
         if whole.shown.endswith(")") and self.known.named(second.folded, reading, reading.season):
             # What titles call a show alone is no subtitle of this one.
             return True
@@ -133,6 +135,7 @@ class IdentityJudge:
             began=index.began(names, reading.kind),
             has_two_entries=index.are_two(names, reading.kind),
             junk=frozenset(name.folded for name in reading.names if self.is_junk(name, reading.kind)),
+            alone=frozenset(one for one in reading.subtitles().values() if self.known.rows(one, reading.kind)),
             own=own_names(self.known, reading),
             subtitled=self._subtitled(reading),
             remade=self._remade(reading, candidates),
@@ -142,10 +145,10 @@ class IdentityJudge:
             is_of_year=not shared and any(index.is_of_year(name, reading.kind, reading.year) for name in names),
         )
         decision = self._doubted(reading, decide(reading, candidates, hints))
-        if isinstance(decision, Unknown) and self._is_remade(reading, hints):
-            return InDoubt(tuple(self._likely(reading)[:MOST_CANDIDATES]))
-        if isinstance(decision, Unknown) and (likely := self._likely(reading)):
-            return InDoubt(tuple(likely[:MOST_CANDIDATES]))
+        if isinstance(decision, Unknown):
+            likely = self._likely(reading)
+            is_doubtful = bool(likely) or self._is_remade(reading, hints)
+            return InDoubt(tuple(likely[:MOST_CANDIDATES])) if is_doubtful else decision
         if isinstance(decision, InDoubt) and decision.beyond is not None:
             later = {one.id: one for one in (*self.known.later_parts(reading), *self.known.later_seasons(reading))}
             for known in decision.candidates:

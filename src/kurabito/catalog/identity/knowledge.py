@@ -5,8 +5,7 @@ What a batch makes itself (series, names) is known to its later releases too.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
@@ -29,7 +28,7 @@ from kurabito.catalog.spellings import (
 )
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection, Queries, Query
-from kurabito.db.rows import ColumnList
+from kurabito.db.rows import ColumnList, given
 from kurabito.titles.kana import letters_of, readings_of
 from kurabito.titles.scripts import simplified
 
@@ -64,9 +63,9 @@ class SeriesKnowledge:
         written = {name for one in listed for name in (*one.names, *one.written)} | halves
         names = {name.folded for one in listed for name in one.names}
         sequels = {sequel.folded for one in listed for _, sequel in one.sequels()}
-        pages = {one.page_id for one in feeds if one.page_id is not None}
         screened = [name for one in listed if one.kind is SeriesKind.MOVIE for name in one.names]
         dated = {folded for one in listed for _, folded, _ in one.dated()}
+        pages = {one.page_id for one in feeds if one.page_id is not None}
         self.index = IndexNames(conn, written, sequels | dated, pages, {name.folded for name in screened})
         plain = {one for name in written if (one := simplified_of(name)) is not None}
         bases = {base for one in listed for _, some in one.bases() for base in some}
@@ -118,7 +117,8 @@ class SeriesKnowledge:
 
     def has_namesake_of_other_year(self, series: CandidateSeries) -> bool:
         """Whether another series has one of its names beside a year that is not its own."""
-        names = {(one.name.folded, series.kind) for one in series.names}
+        own = {one.name.folded for one in series.names}
+        names = {(one, series.kind) for one in own.union(*map(self.in_other_script, own))}
         self._look_up({folded for folded, _ in names} - {folded for folded, _ in self._rows})
         others = {row for name in names for row in self._rows.get(name, ()) if row.series_id != series.id}
         return any(row.year and not any(is_near(row.year, year) for year in series.years) for row in others)
@@ -136,8 +136,8 @@ class SeriesKnowledge:
     def alike(self, name: Name) -> frozenset[str]:
         """The names of series, folded, that are this one in another spelling: romaji, its reading, or the other Chinese script."""
         found = self._romaji.get(likeness_of(name) or name.folded, set()) | self._read_aloud.get(name.folded, set())
-        spelled = (simplified_of(name), latin_end_of(name.shown), plain_latin_of(name.shown))
-        return frozenset({*found, *(one for one in spelled if one is not None)} - {name.folded})
+        spelled = filter(None, (simplified_of(name), latin_end_of(name.shown), plain_latin_of(name.shown)))
+        return frozenset({*found, *spelled} - {name.folded})
 
     def in_other_script(self, folded: str) -> frozenset[str]:
         """The same Chinese name in the other script, folded, as series have it."""
@@ -293,8 +293,3 @@ class SeriesKnowledge:
 
     def _ask(self, query: Query, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
         return iter(self._conn.all(query, given(values)) if values else ())
-
-
-def given(values: Iterable[Any]) -> Mapping[str, str]:
-    """Values as rows of one column."""
-    return {"rows": json.dumps([[value] for value in values], ensure_ascii=False)}

@@ -6,9 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from kurabito.catalog.identity.knowledge import given
 from kurabito.db import Connection, Queries
-from kurabito.db.rows import ColumnList
+from kurabito.db.rows import ColumnList, given
 from kurabito.metadata import records
 from kurabito.metadata.franchises import franchise_of
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from kurabito.catalog.identity.knowledge import given
 from kurabito.catalog.identity.resolution import SeriesMatch
 from kurabito.catalog.releases import Release
 from kurabito.catalog.states import DoubtReason
 from kurabito.db import Connection, Queries
+from kurabito.db.rows import given
 from kurabito.reasons import Reason
 from kurabito.titles import ReleaseKind
 

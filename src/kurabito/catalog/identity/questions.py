@@ -12,12 +12,11 @@ from typing import Any, Final
 from kurabito.catalog.errors import QuestionNotFound
 from kurabito.catalog.identity.decision import WeighedSeries
 from kurabito.catalog.identity.evidence import Clue
-from kurabito.catalog.identity.knowledge import given
 from kurabito.catalog.identity.reading import Reading
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
-from kurabito.db.rows import ColumnList
+from kurabito.db.rows import ColumnList, given
 from kurabito.runtime.paging import BIGGEST_ID
 
 _QUESTION: Final = ColumnList(

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from kurabito.catalog.identity.aliases import NO_COUNTRY, NO_YEAR
-from kurabito.catalog.identity.knowledge import given
 from kurabito.catalog.identity.reading import LENGTH_OF_COUR, Reading
 from kurabito.catalog.releases import Name
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
-from kurabito.db.rows import ColumnList
+from kurabito.db.rows import ColumnList, given
 
 _ROW: Final = ColumnList("folded, kind, season, year, country, group_folded, series_id, first_number")
 _SQL: Final = Queries("kurabito.catalog.identity", "rulings.sql", ruling=_ROW)

@@ -15,7 +15,6 @@ from kurabito.catalog.errors import LinkNotFound
 from kurabito.catalog.identity import questions
 from kurabito.catalog.identity.decision import Certain
 from kurabito.catalog.identity.evidence import Clue
-from kurabito.catalog.identity.knowledge import given
 from kurabito.catalog.identity.questions import QuestionStatus
 from kurabito.catalog.identity.resolution import SeriesMatch
 from kurabito.catalog.linker import lock_catalog, settle_link
@@ -27,6 +26,7 @@ from kurabito.catalog.relinks.mover import Moved
 from kurabito.catalog.relinks.places import decided
 from kurabito.catalog.states import HeldReason, SeriesKind, SeriesState
 from kurabito.db import Connection
+from kurabito.db.rows import given
 from kurabito.feeds.results import FeedItem
 
 

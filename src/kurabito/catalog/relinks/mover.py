@@ -11,7 +11,6 @@ from kurabito.catalog.corrections.files import carry_files_of_links
 from kurabito.catalog.identity import aliases
 from kurabito.catalog.identity.aliases import AliasSource, alias_row
 from kurabito.catalog.identity.decision import Certain, InDoubt
-from kurabito.catalog.identity.knowledge import given
 from kurabito.catalog.identity.reading import Reading
 from kurabito.catalog.identity.resolution import judge
 from kurabito.catalog.link_sink import LinkSink
@@ -21,6 +20,7 @@ from kurabito.catalog.relinks.links import LINK, SQL
 from kurabito.catalog.relinks.places import LinkMove
 from kurabito.catalog.states import HELD_BY_SERIES, HeldReason, SeriesState
 from kurabito.db import Connection
+from kurabito.db.rows import given
 
 _AT_ONCE: Final = 12
 """Links of one transaction, which others wait for."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from kurabito.catalog.identity.knowledge import given
 from kurabito.catalog.relinks.links import LINK, SQL
 from kurabito.db import Connection
+from kurabito.db.rows import given
 from kurabito.titles import TitleRule, fold_title
 from kurabito.titles.text import normalise
 

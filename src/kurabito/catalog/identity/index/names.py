@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any, Final
@@ -15,7 +14,7 @@ from kurabito.catalog.releases import Name
 from kurabito.catalog.spellings import read_folded_sequel, romaji_of, spelled_films, without_film_word
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
-from kurabito.db.rows import ColumnList
+from kurabito.db.rows import ColumnList, given
 from kurabito.metadata.lookup import Sequel, read_part
 from kurabito.metadata.records import RecordKind, TmdbKind
 from kurabito.titles.scripts import simplified
@@ -46,7 +45,7 @@ class IndexNames:
         extras: dict[tuple[str, SeriesKind], set[int]] = {}
         written = {*listed, *spellings, *said}
         plain = {name: other for name in written if not name.isascii() and (other := simplified(name)) != name}
-        for folded, *row in conn.all(SQL.entries, _rows(written.union(plain.values()))):
+        for folded, *row in conn.all(SQL.entries, given(sorted(written.union(plain.values())))):
             show, is_extra = self._note(row)
             if show.kind is SeriesKind.MOVIE and folded in said:
                 self._entries.setdefault((said[folded], SeriesKind.MOVIE), set()).add(show.id)
@@ -61,12 +60,12 @@ class IndexNames:
         self._listen(conn, listed.values())
         self._of_pages: dict[int, int] = {}
         if wanted := list(pages):
-            self._of_pages = dict(conn.all(SQL.entries_of_pages, _rows(wanted)))
+            self._of_pages = dict(conn.all(SQL.entries_of_pages, given(sorted(wanted))))
         found = {entry for some in self._entries.values() for entry in some} | set(self._of_pages.values())
         parts = self._read_parts(conn)
         found.update(part.id for some in parts.values() for part in some)
         self._names: dict[int, set[str]] = {}
-        for entry_id, folded in conn.all(SQL.entry_names, _rows(found)) if found else ():
+        for entry_id, folded in conn.all(SQL.entry_names, given(sorted(found))) if found else ():
             self._names.setdefault(entry_id, set()).add(folded)
             if entry_id in self._shows and self._shows[entry_id].kind is SeriesKind.MOVIE:
                 self._names[entry_id].add(without_film_word(folded))
@@ -86,7 +85,7 @@ class IndexNames:
         """A name that several entries have means the first of the seasons that have it, and nothing where they are several shows."""
         having: dict[tuple[str, SeriesKind], dict[int, IndexedShow]] = {}
         every = set().union(*self._names.values())
-        for folded, *row in conn.all(SQL.entries, _rows(every)) if every else ():
+        for folded, *row in conn.all(SQL.entries, given(sorted(every))) if every else ():
             show, is_extra = self._note(row)
             if not is_extra:
                 having.setdefault((folded, show.kind), {})[show.id] = show
@@ -122,7 +121,7 @@ class IndexNames:
             if name.folded not in known and (sound := romaji_of(name.shown)) is not None
         }
         heard: dict[tuple[str, SeriesKind], set[int]] = {}
-        for sound, *row in conn.all(SQL.sounding, _rows(set(sounds.values()))) if sounds else ():
+        for sound, *row in conn.all(SQL.sounding, given(sorted(set(sounds.values())))) if sounds else ():
             show, _ = self._note(row)
             heard.setdefault((sound, show.kind), set()).add(show.id)
         for folded, sound in sounds.items():
@@ -132,7 +131,7 @@ class IndexNames:
         """The entries of each show of TMDB that was found, in the order in which they began."""
         shows = {show.tmdb_id for show in self._shows.values() if show.tmdb_id is not None}
         parts: dict[int, list[IndexedShow]] = {}
-        for row in conn.all(SQL.parts, _rows(shows)) if shows else ():
+        for row in conn.all(SQL.parts, given(sorted(shows))) if shows else ():
             show, is_extra = self._note(row)
             # Some seasons came as OVAs: TMDB counts those with the others.
             if show.tmdb_id is not None and (not is_extra or (show.tmdb_season or 0) > FIRST_SEASON):
@@ -294,7 +293,3 @@ class IndexNames:
         """Whether names stand for different shows, each for exactly one."""
         found = [entries for name in names if len(entries := self._entries.get((name, kind), set())) == 1]
         return len(set().union(*found)) > 1
-
-
-def _rows(values: Iterable[object]) -> dict[str, str]:
-    return {"rows": json.dumps([[value] for value in sorted(values)], ensure_ascii=False)}  # type: ignore[type-var]
