@@ -8,14 +8,16 @@ from typing import Final
 
 from kurabito.placements.plans.folders import FolderKind, folder_kind, read_folder, show_title
 from kurabito.placements.plans.model import WorkKind
-from kurabito.placements.plans.reading import VideoReading
+from kurabito.placements.plans.reading import VideoReading, part_of_film
 
 # `01 Rice`, `02. 24 Casks`: whatever stands behind numbers that go on from one to the next is a name.
 _IN_LINE: Final = re.compile(r"(\d{2,3})(?:\.\s|\s?-\s|[\s_\u3001])\s*(?=\S)")
 # The number before the name of an episode: `1. Rice`, `2 - Water`, `3 Yeast`.
 _LEADING: Final = re.compile(r"(\d{1,3})(\.\s|\s?-\s|[\s_.\u3001])[\s_.-]*(?=[^\W\d])")
 _IN_ORDER: Final = re.compile(r"^\d{1,3}(?:\.\s|\s?-\s)")
-_NUMBERED_FILM: Final = re.compile(r"\d{1,2}\s([^\W\d].*?)\s\((?:19|20)\d\d\)")
+_NUMBERED_FILM: Final = re.compile(
+    r"\d{1,2}\s(?:-\s)?([^\W\d].*?)\s\((?:19|20)\d\d\)(?:\s(?:CD|Disc|Part)\s?\d)?", re.I
+)
 _YEAR_AS_NAME: Final = re.compile(r"\s-\s\d{2,3}\s-\s(?:19|20)\d\d$")
 _COUNTED_BY_WORD: Final = re.compile(r"(?<![A-Za-z])(?:Folge|Episode|Ep|E)[ ._]?\d|第\d+[話话集]", re.I)
 _YEAR_FIRST: Final = re.compile(r"((?:19|20)\d\d)\s?[-.]\s?(\S.*)")
@@ -81,12 +83,20 @@ def films_in_order(readings: list[VideoReading]) -> list[VideoReading]:
     # `12 Angry Brewers (1957)` has no number but its own.
     is_named = all(led) and any(one.path.stem.startswith("0") for one in readings)
     names = [one[1] if is_named and one else reading.words for reading, one in zip(readings, led, strict=True)]
-    if None in years or len(years) < FEWEST or not all(names):
+    if None in years or len(years) < (2 if is_named else FEWEST) or not all(names):
         return readings
     if not is_named and any(reading.own_title for reading in readings):
         return readings
     return [
-        replace(reading, kind=WorkKind.FILM, title=name, own_title=True, episodes=(), year=reading.own_year)
+        replace(
+            reading,
+            part=part_of_film(reading.path.stem, name),
+            kind=WorkKind.FILM,
+            title=name,
+            own_title=True,
+            episodes=(),
+            year=reading.own_year,
+        )
         for reading, name in zip(readings, names, strict=True)
     ]
 

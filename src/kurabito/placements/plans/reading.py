@@ -37,7 +37,7 @@ _UNNAMED_SPECIAL: Final = re.compile(
 _WRITTEN_DAY: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?!\d)")
 # The word for an episode, in languages whose word the reader of titles leaves in the title.
 EPISODE_WORD: Final = re.compile(
-    r"Aflevering|Avsnitt|Afsnit|Jakso|Osa|Odcinek|Epizód|Díl|Bölüm|Del|Серия|Эпизод|Capítulo|Capitulo|Episodio|Épisode|Puntata|Teil|Lecture|Lesson"
+    r"Aflevering|Avsnitt|Afsnit|Jakso|Osa|Odcinek|Epizód[ay]?|Epizod[aey]?|Díl|Bölüm|Del|Серия|Эпизод|Capítulo|Capitulo|Episodio|Épisode|Puntata|Teil|Lecture|Lesson"
     r"|Vorlesung|Lektion|Урок",
     re.I,
 )
@@ -147,7 +147,7 @@ def read_video(path: SplitPath) -> VideoReading:
         label=label,
         special_of=special_of,
         year=told.year or year_above(title, above),
-        part=_part(stem, kind, title),
+        part=part_of_film(stem, title) if kind in (None, WorkKind.FILM) else None,
         part_of_season=told.part if kind is WorkKind.EPISODE else None,
         film_number=film,
         release=_release(told, above),
@@ -277,9 +277,9 @@ def _film_number(stem: str) -> int | None:
     return int(next(group for group in found.groups() if group)) if found else None
 
 
-def _part(stem: str, kind: WorkKind | None, title: str | None) -> int | None:
+def part_of_film(stem: str, title: str | None) -> int | None:
     """The part of a film in several files; one that the title names is a film of its own."""
-    found = _PART.search(stem) if kind in (None, WorkKind.FILM) else None
+    found = _PART.search(stem)
     return int(found[1]) if found and not _PART.search(f" {title}") else None
 
 

@@ -102,12 +102,18 @@ def _in_parts(readings: list[VideoReading]) -> list[VideoReading]:
         years = {readings[place].own_year for place in places}
         fewest = FEWEST if years == {None} else _FEWEST_OF_YEAR
         if len(years) == 1 and len(places) >= fewest and len({numbers[place] for place in places}) == len(places):
-            title = parse_title(name).title
+            title = _title_in_front(name)
             for place in places:
                 found_readings[place] = replace(
                     readings[place], kind=WorkKind.EPISODE, episodes=(numbers[place],), title=title, counted=True
                 )
     return found_readings
+
+
+def _title_in_front(written: str) -> str | None:
+    """The title in what stands before the number of an episode; in `Koji 56 - Teil 1` a number is the name's."""
+    told = parse_title(written)
+    return " ".join(re.split(r"[ ._]+", written)) if told.episodes and not told.group else told.title
 
 
 def _in_pairs(readings: list[VideoReading]) -> list[VideoReading]:
@@ -246,7 +252,7 @@ def _differing(rows: Sequence[Sequence[str]]) -> int | None:
 def _with_number(reading: VideoReading, numbers: Sequence[str], column: int) -> VideoReading:
     at = [found.span() for found in _DIGITS.finditer(_CHECKSUM.sub("", reading.path.stem))][column]
     written = _COUNTED.sub("", reading.path.stem[: at[0]]).rstrip(" -_.[(#")
-    before = parse_title(written).title if written and not EPISODE_WORD.fullmatch(written) else None
+    before = _title_in_front(written) if written and not EPISODE_WORD.fullmatch(written) else None
     above = show_title(map(read_folder, reversed(reading.path.folders)))
     # `01.Kura.1080p`, `02.Kura.1080p`: the number is first, and nothing else differs.
     behind = reading.path.stem[at[1] :].lstrip(" -_.])、") if not (written or above) else ""

@@ -82,6 +82,8 @@ _MATERIAL: Final = "|".join(
         "Dietro le quinte|Scene (?:tagliate|eliminate)|Errori sul set|Papere|Interviste",
         "Erros de grava[çc][ãa]o|Cenas (?:exclu[íi]das|deletadas|eliminadas|cortadas)|Bastidores",
         r"Трейлеры?|Тизеры?|Фильм \u043e фильме|(?:Вырезанные|Удал[её]нные) сцены|Неудачные дубли|\u0417\u0430 кадром|\u041e съ[её]мках|Интервью|Как снимали",
+        "Vorspann|Abspann|G[ée]n[ée]rique(?: de (?:d[ée]but|fin))?|Sigla(?: (?:iniziale|finale))?|Abertura|Encerramento|Film o filme",
+        "Kamera Arkas[\u0131i]",
         "Zwiastun|Usuni[ęe]te sceny",
     )
 )
