@@ -29,9 +29,11 @@ EXAMPLES = 2
 # A value may be well written and refused all the same: it depends on folders and rows, is JSON in a cursor, or a pattern.
 BEYOND_SCHEMAS = {
     "add_indexer",
+    "add_notification_destination",
     "change_indexer",
     "change_filter",
     "change_link",
+    "change_notification_destination",
     "change_subscription",
     "create_filter",
     "create_library",

@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -326,7 +326,9 @@ async def test_a_plain_function_over_its_limit_gives_its_slot_back_and_its_late_
 
 
 @pytest.mark.parametrize("threaded", [True, False])
-async def test_too_many_handlers_that_cannot_be_stopped_end_the_worker(queue: Queue, threaded: bool) -> None:
+async def test_too_many_handlers_that_cannot_be_stopped_end_the_worker(
+    queue: Queue, threaded: bool, eventually: Eventually
+) -> None:
     registry, gate = Registry(), threading.Event()
 
     def deaf() -> None:
@@ -342,12 +344,37 @@ async def test_too_many_handlers_that_cannot_be_stopped_end_the_worker(queue: Qu
 
     registry.task("deaf", time_limit=0.05, max_attempts=1)(deaf if threaded else deaf_async)
     await queue.enqueue_many([("deaf",)] * 10)
+    worker = Worker(queue, registry, concurrency=2, lease=30.0, heartbeat=0.5, grace=0.0)
     try:
         with pytest.raises(WorkerFailed, match="3 handlers are over their time limit and cannot be stopped"):
             async with asyncio.timeout(PATIENCE):
-                await Worker(queue, registry, concurrency=2, lease=30.0, heartbeat=0.5, grace=0.0).run()
+                await worker.run()
     finally:
         gate.set()
+    await eventually(lambda: not worker._heartbeat._thread.is_alive())
+
+
+async def test_a_worker_that_is_cancelled_again_and_again_beats_no_more(queue: Queue, eventually: Eventually) -> None:
+    registry, gate, started = Registry(), threading.Event(), asyncio.Event()
+
+    @registry.task("deaf", max_attempts=1)
+    async def deaf() -> None:
+        started.set()
+        while not gate.is_set():
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.05)
+
+    await queue.enqueue("deaf")
+    worker = Worker(queue, registry, concurrency=1, lease=30.0, heartbeat=0.5, grace=0.0)
+    running = asyncio.create_task(worker.run())
+    await asyncio.wait_for(started.wait(), PATIENCE)
+    try:
+        while not running.done():
+            running.cancel()
+            await asyncio.sleep(0)
+    finally:
+        gate.set()
+    await eventually(lambda: not worker._heartbeat._thread.is_alive())
 
 
 async def test_a_worker_whose_event_loop_stands_still_does_not_say_that_it_lives(queue: Queue) -> None:

@@ -141,11 +141,13 @@ class Worker:
                 # What ended it was told when it ended.
                 await dispatching
         finally:
-            if self._dispatcher.slots.busy:
-                await self._dispatcher.slots.interrupt()
-            await self._dispatcher.slots.close()
-            await self._heartbeat.stop()
-            await self._open.aclose()
+            # Each of them also when the program is cancelled meanwhile: a heartbeat that goes on would never end.
+            async with AsyncExitStack() as leaving:
+                leaving.push_async_callback(self._open.aclose)
+                leaving.push_async_callback(self._heartbeat.stop)
+                leaving.push_async_callback(self._dispatcher.slots.close)
+                if self._dispatcher.slots.busy:
+                    await self._dispatcher.slots.interrupt()
 
     def _dispatcher_ended(self, dispatching: asyncio.Task[None]) -> None:
         """A fault of ours must not look like a living worker: without the heartbeat its tasks go to another."""
